@@ -1,4 +1,4 @@
-"""First steps: load a robot, let it fall, watch it, ask it, differentiate it, sweep it."""
+"""First steps: load a robot, let it fall, watch it, compute with it, differentiate it, run a sweep."""
 
 import numpy as np
 

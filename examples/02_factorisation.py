@@ -1,4 +1,4 @@
-"""Factorisation: any symmetric positive-definite matrix that has the sparsity of a tree, without fill-in."""
+"""Factorisation: factorise symmetric positive-definite matrices with the sparsity of a tree, without fill-in."""
 
 import numpy as np
 

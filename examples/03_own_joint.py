@@ -1,4 +1,4 @@
-"""A joint of your own: a wheel that rolls along a line, turning as it goes."""
+"""A joint of your own: a wheel that rolls along a line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Robots from files: load a URDF, choose what moves, save it again, and read what is wrong with a bad one."""
+"""Robots from files: load a URDF, choose what moves, save it, and list the problems of a faulty file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Robots at hand: by name, from packages and folders; what they are made of, and what their branches save."""
+"""Robots by name: from packages and folders; their parts, and what their branches save."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Loops: a four-bar linkage, put together, set in motion, and held together by known forces."""
+"""Loops: assemble a four-bar linkage, move it, and compute the forces in its joints."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Maximal coordinates: bodies that know nothing of each other, and constraints that do, solved in linear time."""
+"""Maximal coordinates: free bodies and constraints between them, solved in linear time."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Linkages: bodies of many kinds and constraints of many kinds in maximal coordinates, some of them your own."""
+"""Linkages: many kinds of bodies and constraints in maximal coordinates, including your own."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Models from models: put a tool on an arm, weigh it, take it off again, and fly the arm to the moon."""
+"""Models from models: add a tool to an arm, compare weights, remove it, and move the arm to the moon."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Functions as values, and numbers of a model as inputs: payloads that differ from state to state, compiled once."""
+"""Functions as values, with numbers of a model as inputs: a payload per state, compiled once."""
 
 import numpy as np
 

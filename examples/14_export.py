@@ -1,4 +1,4 @@
-"""A function in other languages: C for a controller, Python without bough, and the formulas of a textbook."""
+"""A function in other languages: C for a controller, Python without bough, and formulas in LaTeX."""
 
 import shutil
 import subprocess

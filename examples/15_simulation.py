@@ -1,6 +1,6 @@
-"""Let robots run: a floor, a fall, a batch, a controller, and what touches.
+"""Simulate robots: a floor, a fall, a batch, a controller, and contacts.
 
-Everything in a step is one compiled program: positions, what touches, forces, accelerations, the next state.
+One compiled program computes a whole step: positions, contacts, forces, accelerations, the next state.
 """
 
 import numpy as np

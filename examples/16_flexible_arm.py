@@ -1,4 +1,4 @@
-"""Flexible bodies: how far an arm sags, how fast it swings, what its drive must do, and how spinning stiffens it."""
+"""Flexible bodies: deflection, frequencies and drive torque of an arm, and how spinning stiffens it."""
 
 import numpy as np
 

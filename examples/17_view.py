@@ -1,6 +1,6 @@
-"""Look at robots: in the browser, and as one file that plays a motion anywhere.
+"""View robots: in the browser, and as one file that plays a motion anywhere.
 
-`bough view panda` does the first from the shell, `bough simulate quadruped --view` lets a robot run and be pulled at.
+On the command line, `bough view panda` shows a robot, and `bough simulate quadruped --view` runs one that you can pull.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Derivatives of any function: along directions, gradients, whole jacobians, and of derivatives again."""
+"""Derivatives of any function: along directions, gradients, Jacobians, and derivatives of derivatives."""
 
 import numpy as np
 

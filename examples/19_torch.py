@@ -1,4 +1,4 @@
-"""Tensors of PyTorch: functions of bough between layers of a network, with gradients by states and by masses."""
+"""PyTorch: functions of bough between layers of a network, with gradients by states and masses."""
 
 import sys
 

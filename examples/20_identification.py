@@ -1,4 +1,4 @@
-"""Identification: the payload of an arm from noisy joint forces, and what no motion of the arm can tell."""
+"""Identification: the payload of an arm from noisy joint forces, and what the data cannot determine."""
 
 import numpy as np
 

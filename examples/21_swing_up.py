@@ -1,6 +1,6 @@
-"""An acrobot swings up and balances: control by derivatives of the simulation (iLQR), with a motor at the elbow alone.
+"""An acrobot swings up and balances: control by derivatives of the simulation (iLQR), with a motor only at the elbow.
 
-Run it with the name of a file, such as swing.html, to have the motion written there.
+Pass a file name, such as swing.html, to write the motion to that file.
 """
 
 import sys

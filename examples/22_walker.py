@@ -1,7 +1,7 @@
-"""A walker learns to walk: PPO in PyTorch on hundreds of robots at once (`bough.gym`), and the viewer to look at it.
+"""A walker learns to walk: PPO in PyTorch on hundreds of robots at once (`bough.gym`), and a view of the result.
 
-Run it as it is for a few rounds, with a number of rounds to learn more (150 take a minute or two), and with a file as
-well, ``22_walker.py 150 walk.html``, or with ``show`` in its place, to see it walk in the browser.
+Without arguments it trains for a few rounds. Pass a number of rounds to train longer (150 take a minute or two). Also
+pass a file, ``22_walker.py 150 walk.html``, or ``show`` to see it walk in the browser.
 """
 
 import sys

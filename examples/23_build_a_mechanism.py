@@ -1,4 +1,4 @@
-"""Build a mechanism: two arms on a column, what their dynamics are, and what they cost."""
+"""Build a mechanism: two arms on a column, their dynamics and their costs."""
 
 import numpy as np
 

@@ -1,12 +1,13 @@
 """bough: the dynamics of mechanisms, trees of rigid bodies with joints, exploiting their branches.
 
-Load a model from a file with `load`, build one with `Builder`, or take one of `robots`, then ask:
+Load a model from a file with `load`, build one with `Builder`, or take one of `robots`. Then call functions:
 ``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
 batch axes.
 
-What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `derivatives`,
-`identification`, `lcp` (complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`,
-`simulation`, `gym`, `pictures`, `convert` (states, for other libraries), `papers`, `robots`, `errors` and `cache`.
+Names for daily use are here. All others are in namespaces: `joints`, `flexible` (bodies), `loops`, `contact`,
+`derivatives`, `identification`, `lcp` (complementarity), `maximal` (coordinates, with multipliers and linkages),
+`trees`, `simulation`, `gym`, `pictures`, `convert` (states, for other libraries), `papers`, `robots`, `errors` and
+`cache`.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
-"""The disk cache of compiled programs: where it is, what it holds, and how to empty it.
+"""The disk cache of compiled programs: its folder, its content, and how to clear it.
 
-``bough cache`` tells the same on the command line; the environment variable ``BOUGH_CACHE_DIR`` names another folder.
+On the command line, use ``bough cache``. The environment variable ``BOUGH_CACHE_DIR`` selects another folder.
 """
 
 from bough.kernel.cache import CacheInfo, clear, directory, info

@@ -1,8 +1,8 @@
-"""Motion with contacts, friction and joint limits, on any model, loops included.
+"""Exact rigid contact with friction and joint limits, on any model, including loops.
 
-`Contacts` says which bodies may touch, and its method `at` where and how they do now: a `Touch`, which all functions
-take. `dynamics` finds accelerations, `step` goes on in time, `impulses` are those of impacts, and `velocities` is
-motion of first order, without inertia.
+`Contacts` lists pairs of bodies that may touch. Its method `at` returns a `Touch` (points, normals, friction, gaps),
+which all functions take. `dynamics` computes accelerations, `step` makes a time step, `impulses` computes impacts, and
+`velocities` computes first-order motion without inertia.
 """
 
 from bough.kernel.contact.kinematics import axes, bias, jacobian

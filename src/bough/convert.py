@@ -1,6 +1,6 @@
-"""States q and v in the layouts of other libraries, and back: Pinocchio, MuJoCo, Drake.
+"""Convert states q and v to and from the layouts of Pinocchio, MuJoCo and Drake.
 
-Models are not converted here: `bough.load` and `bough.save` read and write files.
+To exchange models, use files: `bough.load` and `bough.save`.
 """
 
 from bough.kernel.layouts import (

@@ -1,8 +1,8 @@
-"""Arrays on a GPU (``pip install "bough[cuda]"``): the public functions take them where they lie.
+"""Arrays on a GPU (``pip install "bough[cuda]"``): the public functions accept them and compute there.
 
-Pass arrays of CuPy, PyTorch or JAX that are on a GPU, and the work happens there, on the stream of the moment; results
-are arrays of the same kind. Arrays (states, n) may lie row by row, or component by component (CuPy's ``order="F"``).
-``bough.function(name, model).compile(target="cuda")`` compiles ahead of time.
+Pass CuPy, PyTorch or JAX arrays on a GPU. Functions run there, on the current stream, and return arrays of the same
+library. Arrays (states, n) may be stored by rows or by columns (CuPy's ``order="F"``). ``bough.function(name,
+model).compile(target="cuda")`` compiles ahead of time.
 """
 
 from bough.cost.gpu import speeds

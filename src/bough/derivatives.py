@@ -1,7 +1,7 @@
-"""Analytic derivatives, exact to rounding, of the functions of `bough` that are called alike.
+"""Analytic derivatives, exact to rounding, of the functions of `bough` with the same names.
 
-Those with respect to q are in the tangent space, (..., rows, nv): column k is the rate of the result as q moves along
-the k-th degree of freedom, ``bough.integrate(model, q, t * e_k)``, quaternions included.
+Derivatives with respect to q are in the tangent space, (..., rows, nv): column k is the rate of the result as q moves
+along degree of freedom k, ``bough.integrate(model, q, t * e_k)``, also for quaternions.
 """
 
 from bough.kernel.derivatives import (

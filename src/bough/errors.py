@@ -1,7 +1,7 @@
-"""Every exception bough raises on purpose.
+"""All exceptions of bough.
 
-Each message says what is wrong, where, what was got and what was expected; errors about names list the nearest
-valid ones. All derive from `BoughError` and from the built-in a caller would expect (`ValueError`, `KeyError`).
+Each message says what is wrong and where, what was given and what was expected. Errors about names list similar valid
+names. All derive from `BoughError` and from a suitable built-in (`ValueError`, `KeyError`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ModelError(BoughError, ValueError):
 
 
 class LoadError(BoughError, ValueError):
-    """A file cannot be read, or says something that cannot be; the message names the file and the line.
+    """A file cannot be read or is invalid; the message names the file and the line.
 
     Parameters
     ----------
@@ -87,19 +87,21 @@ class LoadError(BoughError, ValueError):
 
 
 class LoadWarning(UserWarning):
-    """A file says something that no real mechanism has, but that can be computed with; the message names the line."""
+    """A warning: a file contains something that no real mechanism has; bough uses it as given. The message names the
+    line.
+    """
 
 
 class SimulationWarning(UserWarning):
-    """A scene, or the file of a model, says something that a simulation does not heed."""
+    """A warning: a scene, or the file of a model, contains something that a simulation ignores."""
 
 
 class SaveError(BoughError, ValueError):
-    """A model cannot be written: the format has no words for part of it, or the file cannot be made."""
+    """A model cannot be saved: the format cannot express a part of it, or the file cannot be written."""
 
 
 class ShapeError(BoughError, ValueError):
-    """An argument cannot be used; the message names it, what it is and what was expected.
+    """An argument is invalid; the message names it, its value and what was expected.
 
     An array of the wrong shape or data type, or a number or option that is none of those asked for.
     """
@@ -110,26 +112,26 @@ class FiniteError(BoughError, ValueError):
 
 
 class PatternError(BoughError, ValueError):
-    """A matrix has a non-zero entry, or an asymmetry, where its tree allows none."""
+    """A matrix has a nonzero entry, or an asymmetry, where its tree allows none."""
 
 
 class SingularError(BoughError, ValueError):
-    """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names row or joint.
+    """A matrix is not positive definite, or a joint moves no inertia; the message names the row or joint.
 
     Also where `bough.identify` does not converge: pseudo-inertias come so near to singular ones that rounding decides.
     """
 
 
 class AlwaysSingular(SingularError):
-    """A joint moves nothing that has inertia, whatever the state: there is no program."""
+    """A joint moves no inertia in any state, so there is no program."""
 
 
 class AssemblyError(BoughError, ValueError):
-    """No configuration was found that meets the constraints of a model; the message names the worst one."""
+    """No configuration was found that satisfies the constraints of a model; the message names the worst constraint."""
 
 
 class DriveError(BoughError, ValueError):
-    """Drives cannot move a mechanism as it is to move; the message names a joint or a constraint."""
+    """Drives cannot produce the given motion; the message names a joint or a constraint."""
 
 
 class ProgramError(BoughError, RuntimeError):
@@ -137,7 +139,7 @@ class ProgramError(BoughError, RuntimeError):
 
 
 class UnknownNameError(BoughError, KeyError):
-    """A name was looked up that does not exist.
+    """A name does not exist.
 
     Parameters
     ----------

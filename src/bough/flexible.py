@@ -1,7 +1,7 @@
-"""Flexible bodies by assumed modes: beams, and bodies from the shapes of their modes.
+"""Flexible bodies by assumed modes: beams, and bodies from their mode shapes.
 
-Give one to `bough.Builder.add_flexible`, as in ``builder.add_flexible("arm", bough.flexible.Beam(...), "shoulder")``;
-other bodies are put on its stations, as on ``"arm.tip"``.
+Pass one to `bough.Builder.add_flexible`, as in ``builder.add_flexible("arm", bough.flexible.Beam(...), "shoulder")``.
+Other bodies attach to its stations, for example to ``"arm.tip"``.
 """
 
 from bough.model import Beam, FlexibleBody, StationShapes

@@ -1,7 +1,7 @@
-"""Inertial parameters of models: what joint forces tell of them, and how to find them from data with `bough.identify`.
+"""Inertial parameters of models: regressors, base parameters, and tools for `bough.identify`.
 
-Every body has ten parameters, of which joint forces, energies and momentum are linear functions (`torque_regressor` and
-its like): mass, m c, and the inertia about the origin of its frame, xx yx yy zx zy zz.
+Every body has ten parameters: mass, m c, and the inertia about the origin of its frame, xx yx yy zx zy zz. Joint
+forces, energies and momentum are linear in them (see `torque_regressor`).
 """
 
 from bough.kernel.identification.base import BaseParameters, base_parameters

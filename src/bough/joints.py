@@ -1,7 +1,7 @@
-"""Joints, which say how a body moves relative to the one that carries it: revolute, prismatic, free and so on.
+"""Joints define how a body moves relative to its parent: revolute, prismatic, free and so on.
 
-Give one to `bough.Builder.add`, as in ``builder.add("arm", bough.joints.Revolute("z"))``, or to a loop. A joint of your
-own is a subclass of `Joint`.
+Pass one to `bough.Builder.add`, as in ``builder.add("arm", bough.joints.Revolute("z"))``, or to a loop. To write your
+own joint, subclass `Joint`.
 """
 
 from bough.model.joints import (

@@ -1,7 +1,7 @@
-"""Linear complementarity problems: forces f of equalities, limits, boxes and friction that act on a = A f + b.
+"""Linear complementarity problems: find forces f of equalities, limits, boxes and friction with a = A f + b.
 
-`Conditions` says what is asked of each row. `pivoting` solves exactly, `gauss_seidel` by sweeps from a good start, and
-`residual` tells by how much given forces fail. No model is needed.
+`Conditions` gives the condition of each row. `pivoting` solves exactly, `gauss_seidel` iterates from a warm start, and
+`residual` returns the error of given forces. These functions need no model.
 """
 
 from bough.complementarity import Conditions

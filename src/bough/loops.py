@@ -1,8 +1,8 @@
-"""Models with loops and with laws between coordinates: closed configurations, and motion that keeps them closed.
+"""Models with loops and with laws between coordinates: assembly, constraint kinematics and forces.
 
-A loop comes from a file, `bough.Builder.loop` or `bough.Model.with_loop`, any other constraint from
-`bough.Model.with_constraint`. `assemble` finds a configuration in which all
-are closed; `bough.forward_dynamics` and `bough.inverse_dynamics` heed them, and with ``full=True`` tell their forces.
+Loops come from files, `bough.Builder.loop` or `bough.Model.with_loop`; other constraints from
+`bough.Model.with_constraint`. `assemble` finds a configuration that satisfies all constraints. `bough.forward_dynamics`
+and `bough.inverse_dynamics` include them, and return their forces with ``full=True``.
 """
 
 from bough.kernel.inverse_dynamics import DriveForces

@@ -1,7 +1,7 @@
-"""Maximal coordinates: every body has all of its own, constraints hold them together, multipliers are their forces.
+"""Maximal coordinates: bodies with their full set of coordinates, connected by constraints with multipliers.
 
-`multipliers` solves a `System` of bodies and constraints in linear time; `of_model` is such a system for a model. A
-`Linkage` is made of named bodies (the kinds are in `bodies`) and constraints (those in `constraints`, or your own).
+`multipliers` solves a `System` of bodies and constraints in linear time. `of_model` converts a model to a system. A
+`Linkage` consists of named bodies (see `bodies`) and constraints (see `constraints`, or your own).
 """
 
 from bough.kernel.maximal.anticipation import Anticipated, anticipate

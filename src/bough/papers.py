@@ -1,8 +1,8 @@
-"""The papers bough is made from: their tables and figures beside counts, and forms of theirs to compare with.
+"""The papers behind bough: their tables and figures with operation counts, and their algorithms for comparison.
 
-`pages` lists the papers and what there is of each, `names` and `measured` the tables and figures, and `report` makes
-one anew, as ``bough paper`` does on the command line.
-`mass_matrix_by_rnea` and `global_form` are other ways to the mass matrix, there to be compared and not to be fast.
+`pages` lists the papers and their parts, `names` and `measured` list the tables and figures, and `report` recomputes
+one, like ``bough paper`` on the command line. `mass_matrix_by_rnea` and `global_form` compute the mass matrix in other
+ways, for comparison, not for speed.
 """
 
 from bough.algorithms.global_forms import global_form

@@ -1,8 +1,8 @@
-"""Kinematic trees, and matrices with the zeros that their branches make.
+"""Kinematic trees, and matrices with the sparsity of a tree.
 
-A `Tree` is a parent array; `topologies` makes models on well-known ones. `ltdl`, `ltl`, `udut` and `uut` factorise
-matrices without fill-in; `crba_packed` and `jacobian_packed` store what is not zero alone; `rerooting` and `spanning`
-find the root and the cuts with which a model costs least.
+A `Tree` is a parent array; `topologies` makes models on well-known trees. `ltdl`, `ltl`, `udut` and `uut` factorise
+matrices without fill-in. `crba_packed` and `jacobian_packed` store only nonzero entries. `rerooting` and `spanning`
+find the root and the cut joints with the lowest cost.
 """
 
 from bough.kernel.dynamics import crba_packed

@@ -253,7 +253,7 @@ def test_what_is_refused() -> None:
         model.with_constraint("x", distance, "sledge", joints=["hinge"])
     with pytest.raises(ModelError, match="there is a constraint of this name already"):
         model.with_constraint("runner", distance, "sledge")
-    with pytest.raises(ModelError, match="no body that moves"):
+    with pytest.raises(ModelError, match="no moving body"):
         model.with_constraint("x", distance, "world")
     with pytest.raises(ModelError, match="on 3 bodies, expected 1 to 2"):
         model.with_constraint("x", distance, "sledge", "world", "world")
@@ -285,7 +285,7 @@ class Senseless(constraints.Constraint):
 
 def test_what_is_no_number_is_told_as_such() -> None:
     tree = hinges(2)
-    with pytest.raises(ModelError, match=r"'x': errors or rates of Senseless.* give NaN wherever the bodies are"):
+    with pytest.raises(ModelError, match=r"'x': errors or rates of Senseless.* give NaN at all positions"):
         tree.with_constraint("x", Senseless(everywhere=True), joints="h0")
     model = tree.with_constraint("x", Senseless(), joints="h0")
     assert model.constraints[0].joints == ("h0",)  # type: ignore[union-attr]

@@ -67,7 +67,7 @@ def test_mistakes_exit_with_2_and_usage(arguments: list[str], capsys: pytest.Cap
 def test_a_mistyped_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["simulat", "arm"])
-    assert "'simulat' is none of bench, cache, check" in (told := capsys.readouterr().err)
+    assert "'simulat' is not one of bench, cache, check" in (told := capsys.readouterr().err)
     assert told.endswith("did you mean simulate?\n")
 
 
@@ -79,7 +79,7 @@ def test_a_mistyped_command_names_the_nearest(capsys: pytest.CaptureFixture[str]
         (["view", "nowhere.urdf", "--port", "65536"], "--port is 65536, expected a number from 0 to 65535"),
         (["info", "nowhere.urdf", "--html", "page.txt"], "--html page.txt: expected a file that ends in .html"),
         (["info", "nowhere.urdf", "--png", "page.txt"], "--png page.txt: expected a file that ends in .png"),
-        (["demo", "arm"], "'arm', which does not float and cannot fall, expected one that does: add --floating"),
+        (["demo", "arm"], "'arm', which has a fixed base and cannot fall, expected a floating base: add --floating"),
     ],
 )
 def test_what_cannot_work_is_told_before_anything_is_computed(

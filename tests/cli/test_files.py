@@ -84,7 +84,7 @@ def test_check_looks_for_meshes(capsys: pytest.CaptureFixture[str], missing: str
     lines = [mesh.format("meshes/there.stl"), mesh.format(missing)]
     Path("robot.urdf").write_text("\n".join(['<robot name="one"><link name="base">', *lines, "</link></robot>"]))
     told = said(capsys, "check", "robot.urdf", code=1).splitlines()
-    assert told == [f"robot.urdf:3: 'base': no mesh {missing!r} is there", "robot.urdf: 1 problem"]
+    assert told == [f"robot.urdf:3: 'base': the mesh {missing!r} does not exist", "robot.urdf: 1 problem"]
     assert said(capsys, "check", "robot.urdf", "--no-meshes") == "robot.urdf: no problems\n"
 
 
@@ -104,9 +104,13 @@ def test_check_tells_all_that_is_wrong_at_once(capsys: pytest.CaptureFixture[str
         Path("robot.urdf").write_text("\n".join([*lines, extra, "</robot>"]))
         told = said(capsys, "check", "robot.urdf", code=1)
         assert "robot.urdf:2: " in told
-        assert "no mesh 'away.stl' is there" in told
-        assert "robot.urdf:3: joint 'j' mimics what cannot be followed: no joint that moves is called 'nix'" in told
-        assert "robot.urdf:4: joint 'k' mimics what cannot be followed: no joint that moves is called 'nox'" in told
+        assert "the mesh 'away.stl' does not exist" in told
+        assert (
+            "robot.urdf:3: joint 'j' mimics a joint that it cannot follow: no joint that moves is called 'nix'" in told
+        )
+        assert (
+            "robot.urdf:4: joint 'k' mimics a joint that it cannot follow: no joint that moves is called 'nox'" in told
+        )
         assert ("robot.urdf:5: joint 'l': the child does not exist" in told) == (not extra)
         assert "there.stl" not in told
 
@@ -135,7 +139,7 @@ def test_check_of_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
         ("folder", "'folder' is not a file"),
         ("folder/x.xml", "no file 'folder/x.xml'"),
         ("talos_ful_v2", "did you mean 'talos_full_v2'"),
-        ("anymal", "may be any of"),
+        ("anymal", "is ambiguous, expected one of"),
         ("chian:3", "did you mean tree:chain:N, a mechanism of the papers?"),
         ("\0.urdf", "cannot be read"),
     ],
@@ -254,7 +258,7 @@ def test_a_file_with_a_fault_is_told_to_be_checked(capsys: pytest.CaptureFixture
     Path("bad.urdf").write_text('<robot name="r"><link name="a"><inertial><mass value="x"/></inertial></link></robot>')
     told = said(capsys, "info", "bad.urdf", code=2)
     assert told.startswith("bough: bad.urdf, line 1: ")
-    assert told.endswith(" (bough check bad.urdf tells all that is wrong)\n")
+    assert told.endswith(" (bough check bad.urdf lists all problems)\n")
     assert "bough check" not in said(capsys, "info", "missing.urdf", code=2)
 
 
@@ -268,7 +272,7 @@ def test_meshes_are_looked_for_in_packages(capsys: pytest.CaptureFixture[str]) -
     )
     assert main(["picture", "r.urdf", "x.png", "--packages", "folder"]) == 0
     assert capsys.readouterr().err == ""
-    assert "is not there: give `package_dirs` to bough.load, or --packages" in said(
+    assert "does not exist: give `package_dirs` to bough.load, or --packages" in said(
         capsys, "picture", "r.urdf", "x.png", code=2
     )
     with pytest.raises(SystemExit):

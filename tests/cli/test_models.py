@@ -127,7 +127,9 @@ def test_bench_times_what_holds_constraints_and_says_so(capsys: pytest.CaptureFi
     lines = capsys.readouterr().out.splitlines()
     (row,) = [line.removeprefix("with constraints").split() for line in lines if line.startswith("with constraints")]
     assert len([float(x) for x in row]) == 6
-    assert lines[-1] == "The model has constraints: all rows but the last are of the tree without them."
+    assert (
+        lines[-1] == "The model has constraints. Only the last row includes them; the other rows are for the open tree."
+    )
 
 
 def test_bench_leaves_out_what_does_not_fit(

@@ -186,7 +186,7 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
     "free, placed": (lambda b: rod(b, bough.joints.Free(), at=(1, 0, 0)), "a free joint that does not place its body"),
     "turned ball": (
         lambda b: rod(b, bough.joints.Spherical(), frame_rotation=np.diag([1, -1, -1])),
-        "joint 'a', a ball whose body frame is turned",
+        "joint 'a', a ball whose body frame is rotated",
     ),
     "velocity": (
         lambda b: rod(b, bough.joints.Revolute("z"), velocity=3),

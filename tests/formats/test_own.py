@@ -59,10 +59,10 @@ def test_what_a_file_cannot_say_is_refused_by_place(tmp_path: Path, rng: np.rand
     refused(
         r"joints\[0\]\.joint is .* expected an object whose type is one of", "joints", 0, "joint", value={"type": "os"}
     )
-    refused(r"bodies\[0\]\.inertia says nothing of 'com'", "bodies", 0, "inertia", value={"mass": 1})
+    refused(r"bodies\[0\]\.inertia has no 'com'", "bodies", 0, "inertia", value={"mass": 1})
     refused(r"joints\[1\]\.joint: .* has 1 moments, expected", "joints", 1, "joint", "moments", value=[1.0])
     refused(r"joints\[2\]\.joint\.shapes\[0\] is 'a', expected a number", "joints", 2, "joint", "shapes", value=["a"])
-    refused(r"bodies\[1\] tells 'colour', expected nothing but", "bodies", 1, "colour", value="red")
+    refused(r"bodies\[1\] has the unknown key 'colour', expected only", "bodies", 1, "colour", value="red")
     refused(r"body 2 has parent 9", "parents", value=[0, 9, 9, 9, 9, 9, 9])
     refused("the body is number 99", "frames", 0, "body", value=99)
     with pytest.raises(bough.errors.LoadError, match=r"line 2"):

@@ -180,7 +180,7 @@ def test_a_loop_whose_links_became_one_body_is_met_for_ever_or_refused() -> None
     for angle in (0.0, 0.3):
         model = load(text(body), lock={"ab": angle, "ac": angle})
         assert (model.nv, model.loops) == (0, ())
-    message = r"constraint 'bc' joins 'b' and 'c', which are held to each other 0\.\d+ m or rad away from"
+    message = r"constraint 'bc' joins 'b' and 'c', which are fixed to each other, 0\.\d+ m or rad away from"
     with pytest.raises(bough.errors.LoadError, match=message):
         load(text(body), lock={"ab": 0.0, "ac": 0.3})
 
@@ -216,11 +216,11 @@ def test_a_world_and_what_is_held_by_it() -> None:
 def test_who_loads_a_model_that_nothing_holds_says_whether_it_floats() -> None:
     """Gazebo lets it float; what the world holds is fixed, and a check finds no fault in either."""
     free = text(link("a") + link("b") + joint("j", "revolute", "a", "b", "0 0 1"))
-    told = r"line 1: link 'a' is joined to nothing .* give floating_base=True .* or floating_base=False"
+    told = r"line 1: link 'a' is not attached to the world.* give floating_base=True .* or floating_base=False"
     with pytest.warns(bough.errors.LoadWarning, match=told):
         model = bough.load(free)
     assert (model.nv, bough.load(free, floating_base=False).nv, bough.load(free, floating_base=True).nv) == (1, 1, 7)
-    with pytest.warns(bough.errors.LoadWarning, match="link 'b' is joined to nothing"):
+    with pytest.warns(bough.errors.LoadWarning, match="link 'b' is not attached to the world"):
         bough.load(free, root="b")
     assert bough.load(text(link("a") + joint("j", "revolute", "world", "a", "0 0 1"))).nv == 1
     assert problems(free) == ()
@@ -255,7 +255,7 @@ def test_shapes() -> None:
         ("<visual name='v'/>", "a visual of link 'a' has no <geometry>"),
         ("<visual name='v'><geometry><mesh/></geometry></visual>", "a visual of link 'a': <mesh> has no <uri>"),
         ("<visual name='v'><geometry><plane><normal>1 0 0</normal></plane></geometry></visual>", "normal of <plane>"),
-        ("<colision name='c'/>", "link 'a': <colision> is passed over; did you mean <collision>?"),
+        ("<colision name='c'/>", "link 'a': <colision> is ignored; did you mean <collision>?"),
     ],
 )
 def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:

@@ -32,12 +32,12 @@ LINKS = [link("a"), link("b"), link("c")]
         ([link("a"), joint("j", "a", "a")], "line 4: joints form a circle: link 'a' on 'a'"),
         (
             [link("a"), link("b"), joint("j", "a", "b", inner='<mimic joint="jj"/>')],
-            "line 5: joint 'j' mimics what cannot be followed: no joint that moves is called 'jj'",
+            "line 5: joint 'j' mimics a joint that it cannot follow: no joint that moves is called 'jj'",
         ),
         ([link("a"), link("b"), joint("j", "a", "b", inner='<mimic joint="j"/>')], "follow each other in a circle"),
         (
             [*LINKS, joint("j", "a", "b", "fixed"), joint("k", "b", "c", inner='<mimic joint="j"/>')],
-            "'k' mimics what cannot be followed: no joint that moves is called 'j'",
+            "'k' mimics a joint that it cannot follow: no joint that moves is called 'j'",
         ),
         (
             [*LINKS, joint("j", "a", "b", "planar", ""), joint("k", "b", "c", inner='<mimic joint="j"/>')],

@@ -248,7 +248,7 @@ def test_every_joint_at_once_against_pinocchio(free: bool, rng: np.random.Genera
         ),
         ("<collision><geometry/></collision>", "a <collision> of link 'a': <geometry> is empty, expected one of <box>"),
         ("<visual/>", "a <visual> of link 'a' has no <geometry>"),
-        ("<colision/>", "link 'a': <colision> is passed over; did you mean <collision>?"),
+        ("<colision/>", "link 'a': <colision> is ignored; did you mean <collision>?"),
     ],
 )
 def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:
@@ -264,5 +264,5 @@ def test_misspelt_parts_of_joints_are_told_and_words_of_other_programs_are_not()
     parts = '<axis xyz="0 0 1"/><limits lower="-1" upper="1"/><hardwareInterface/>'
     text = robot(link("a", "<self_collision_checking/><sensor/>"), link("b"), joint("j", "a", "b", inner=parts))
     assert [problem.message for problem in bough.problems(text)] == [
-        "joint 'j': <limits> is passed over; did you mean <limit>?"
+        "joint 'j': <limits> is ignored; did you mean <limit>?"
     ]

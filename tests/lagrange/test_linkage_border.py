@@ -508,7 +508,7 @@ BENT: dict[str, tuple[Any, str]] = {
     "magnitude": (lambda a, b, t, x: absolute(a - b), "is not linear in the velocities"),
     "given speed": (
         lambda a, b, t, x: a - b - 2.0,
-        r"gives \[0.0, -2.0\] where all velocities are zero, expected zeros",
+        r"gives \[0.0, -2.0\] for zero velocities, expected zeros",
     ),
 }
 
@@ -578,7 +578,7 @@ ROD = constraints.Distance(1.0)
     [
         (lambda: bough.maximal.Linkage({"a": "b"}), "body 'a' is 'b', expected a body such as"),
         (lambda: bough.maximal.Linkage({"world": BOB}), "a body is called 'world'"),
-        (lambda: bough.maximal.Linkage({"": BOB}), "a name is a string"),
+        (lambda: bough.maximal.Linkage({"": BOB}), "expected a name, a string"),
         (lambda: bough.maximal.Linkage({"a": Wrong()}), "force of .* fails with .*use operators and the functions"),
         (lambda: bough.maximal.Linkage({"a": BOB}, gravity=9.81), "gravity is 9.81, expected three"),
         (lambda: bough.maximal.Linkage({"a": BOB}, {"c": constraints.Distance(1.0)}), "expected a tuple"),

@@ -255,10 +255,10 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"name": "tool"}, bough.errors.ModelError, r"body 'tool': there is a body or frame of this name already"),
     ({"name": "tip"}, bough.errors.ModelError, r"body 'tip': there is a body or frame of this name already"),
     ({"name": "world"}, bough.errors.ModelError, r"body 'world': there is a body or frame of this name already"),
-    ({"name": ""}, bough.errors.ModelError, r"a name is a string that is not empty"),
-    ({"name": 7}, bough.errors.ModelError, r"body 7: a name is a string"),
+    ({"name": ""}, bough.errors.ModelError, r"expected a name, a string that is not empty"),
+    ({"name": 7}, bough.errors.ModelError, r"body 7: expected a name, a string"),
     ({"joint_name": "shoulder"}, bough.errors.ModelError, r"joint 'shoulder': there is a joint of this name already"),
-    ({"joint_name": ""}, bough.errors.ModelError, r"joint '': a name is a string that is not empty"),
+    ({"joint_name": ""}, bough.errors.ModelError, r"joint '': expected a name, a string that is not empty"),
     ({"parent": "uper"}, bough.errors.UnknownNameError, r"attach 'new' to is called 'uper'; did you mean 'upper'"),
     (
         {"parent": "zzz"},
@@ -394,7 +394,7 @@ def test_a_refused_merge_changes_nothing(change: dict[str, Any], error: type[Exc
     ("change", "error", "message"),
     [
         ({"name": "lower"}, bough.errors.ModelError, r"frame 'lower': there is a body or frame of this name already"),
-        ({"name": None}, bough.errors.ModelError, r"frame None: a name is a string"),
+        ({"name": None}, bough.errors.ModelError, r"frame None: expected a name, a string"),
         ({"body": "lowr"}, bough.errors.UnknownNameError, r"attach 'new' to is called 'lowr'; did you mean 'lower'"),
         ({"at": (1, 2)}, bough.errors.ModelError, r"frame 'new': the position is \(1, 2\)"),
         ({"rpy": (0, 0, INF)}, bough.errors.ModelError, r"frame 'new': rpy is \(0, 0, inf\)"),

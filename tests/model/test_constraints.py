@@ -54,7 +54,11 @@ def test_the_dynamics_is_that_of_the_tree() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        (lambda b: b.loop("", bough.joints.Fixed(), "tip", "ball"), bough.errors.ModelError, "a name is a string"),
+        (
+            lambda b: b.loop("", bough.joints.Fixed(), "tip", "ball"),
+            bough.errors.ModelError,
+            "expected a name, a string",
+        ),
         (
             lambda b: b.loop("old", bough.joints.Fixed(), "tip", "ball"),
             bough.errors.ModelError,

@@ -254,7 +254,7 @@ def test_what_is_hung_from_another_body_stays_so() -> None:
         (lambda m: m.with_gravity((0, 0)), "gravity is"),
         (lambda m: m.with_placement("elbwo", (0, 0, 0)), "did you mean 'elbow'"),
         (lambda m: m.with_placement("elbow", (0, 0)), "the position is"),
-        (lambda m: m.without("left"), "joint 'follow' follows joint 'grip', which would be gone"),
+        (lambda m: m.without("left"), "joint 'follow' follows joint 'grip', which would be removed"),
         (lambda m: m.without("grpi"), "did you mean 'grip'"),
         (lambda m: m.with_body("hand", bough.joints.Revolute()), "body 'hand': there is a body or frame of this name"),
         (lambda m: m.with_frame("tip", "finger"), "no body or frame to attach 'tip' to is called 'finger'"),

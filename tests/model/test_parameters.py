@@ -356,9 +356,9 @@ def test_the_digest_tells_which_numbers_are_free_and_no_others() -> None:
         (["payload of floor"], "'floor' is fixed to the base"),
         (["mass of tool"], "'tool' is a frame on body 'hand', expected a body"),
         (["friction of elbow"], "the dry friction of joints is a number of the model"),
-        (["mass of hand", "hand"], "'mass of hand' and 'hand' say the same"),
-        (["gravity", "gravity"], "'gravity' and 'gravity' say the same"),
-        (["placement of elbow", "rotation of hand"], "'placement of elbow' and 'rotation of hand' say the same"),
+        (["mass of hand", "hand"], "'mass of hand' and 'hand' overlap"),
+        (["gravity", "gravity"], "'gravity' and 'gravity' overlap"),
+        (["placement of elbow", "rotation of hand"], "'placement of elbow' and 'rotation of hand' overlap"),
     ],
 )
 def test_names_that_mean_nothing_are_refused(names: list[str], message: str) -> None:

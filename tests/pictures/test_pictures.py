@@ -258,7 +258,7 @@ def test_wrong_motions_are_refused(swing: bough.Trajectory, tmp_path: Path) -> N
         bough.pictures.save(arm, tmp_path / "run.gif")
     with pytest.raises(ShapeError, match="65 states"):
         bough.pictures.image(arm, np.zeros((65, 6)), size=SMALL)
-    with pytest.raises(ModelError, match="there is nothing to see of model"):
+    with pytest.raises(ModelError, match="there is nothing to draw for model"):
         bough.pictures.image(bough.Builder("nothing").build())
     with pytest.raises(SaveError, match="at is for PNG files"):
         swing.save(tmp_path / "run.gif", at=0.5)

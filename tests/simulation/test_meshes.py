@@ -82,7 +82,7 @@ def test_many_corners_become_few_and_it_is_told_how_well(tmp_path: Path) -> None
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     broken = tmp_path / "broken.stl"
     broken.write_text("solid nothing\nendsolid")
-    for file, why in ((str(broken), "cannot be read"), ("package://gone/arm.stl", "is not there")):
+    for file, why in ((str(broken), "cannot be read"), ("package://gone/arm.stl", "does not exist")):
         scene = bough.Scene(block("mesh", (1, 1, 1), file)).floor()
         assert not scene.pairs
         assert not scene.hulls

@@ -82,7 +82,7 @@ def test_an_event_of_whatever_touches():
     sim = bough.Simulation(bough.Scene(model).floor())
     run = sim.run([0.1 + 9.81 / 8], duration=1.0, events={"down": sim.contact_event()})
     assert run.events[0].time == pytest.approx(0.5, abs=0.01)
-    with pytest.raises(ModelError, match="nothing in the scene of 'stone' may touch"):
+    with pytest.raises(ModelError, match="no shapes in the scene of 'stone' may touch"):
         bough.Simulation(model).contact_event()
 
 

@@ -177,7 +177,7 @@ def test_what_was_left_out_is_told() -> None:
         "excluded by the model": 1,
         "excluded on request": 1,
     }
-    assert str(scene.left_out).splitlines()[-1] == "1 shape: mesh 'skin' on 'left', its file 'skin.stl' is not there"
+    assert str(scene.left_out).splitlines()[-1] == "1 shape: mesh 'skin' on 'left', its file 'skin.stl' does not exist"
     silent = bough.Scene(model.with_simulation(disabled=["contact"])).floor()
     assert not silent.pairs
     assert "contact is switched off by the model" in str(silent.left_out)

@@ -180,9 +180,13 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"kind": "gyros", "of": "rod"}, UnknownNameError, "no kind of sensor is called 'gyros'; did you mean 'gyro'"),
     ({"kind": "gyro", "of": ""}, ModelError, "sensor 's': the thing it is of is ''"),
     ({"kind": "gyro", "of": "rot"}, UnknownNameError, "no frame that sensor 's' could read is called 'rot'"),
-    ({"kind": "gyro", "of": "rod", "reference": "world"}, ModelError, "reference is 'world', which a gyro has not"),
+    (
+        {"kind": "gyro", "of": "rod", "reference": "world"},
+        ModelError,
+        "reference is 'world', which a gyro sensor does not have",
+    ),
     ({"kind": "touch", "of": "rod", "zone": "sphere"}, ModelError, "size is .*expected 1 finite number"),
-    ({"kind": "ballquat", "of": "pivot"}, ModelError, "joint 'pivot' is of a type that a ballquat cannot be read of"),
+    ({"kind": "ballquat", "of": "pivot"}, ModelError, "joint 'pivot' has a type that ballquat sensors do not support"),
     ({"kind": "force", "of": "world"}, ModelError, "'world' does not move"),
     ({"kind": "gyro", "of": "rod", "cutoff": -1}, ModelError, "cutoff is -1, expected 0 or more"),
 ]

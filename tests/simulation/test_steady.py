@@ -219,7 +219,7 @@ BUILT: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: bough.Simulation(puck(), integrator="RK4"), UnknownNameError, "did you mean 'rk4'"),
     (lambda: bough.Simulation(puck(), bough.Scene(idle())), ModelError, "another model, 'idle', expected .* 'puck'"),
     (lambda: bough.Simulation("puck.urdf"), ModelError, "the model is 'puck.urdf', expected a bough.Model"),  # type: ignore[arg-type]
-    (lambda: bough.Simulation(still()), ShapeError, "'still' has no degrees of freedom, expected something that moves"),
+    (lambda: bough.Simulation(still()), ShapeError, "'still' has no degrees of freedom, expected a model that moves"),
     (lambda: bough.Simulation(idle()), ModelError, "joint 'free wheel' of 'idle' moves no inertia, expected bodies"),
     (lambda: bough.Simulation(puck()).step([0] * 3, [0] * 3, control=[1.0]), ShapeError, "'puck' has no actuators"),
     (lambda: bough.Simulation(puck()).contacts([0] * 3, [0] * 3, steps=1), UnknownNameError, "called 'steps'"),

@@ -183,7 +183,7 @@ def test_what_has_no_derivatives_is_refused() -> None:
     with pytest.raises(bough.errors.ModelError, match="the law 'hard' have no derivatives, expected law='soft'"):
         bough.Simulation(model, law="hard").rollout([0.0], steps=2)
     sim = bough.Simulation(model)
-    with pytest.raises(bough.errors.ModelError, match="derivatives by tau are wanted and tau is None"):
+    with pytest.raises(bough.errors.ModelError, match="derivatives with respect to tau are requested and tau is None"):
         sim.vjp([0.0], [0.0], [1.0], [0.0], wrt="tau")
     with pytest.raises(bough.errors.UnknownNameError, match="step depends on is called 'torque'"):
         sim.jvp([0.0], [0.0], {"torque": [1.0]})

@@ -101,7 +101,7 @@ def test_a_run_is_resumed_bit_for_bit(tmp_path: Path, rng: np.random.Generator) 
         np.testing.assert_array_equal(getattr(again, name), getattr(whole, name), err_msg=name)
     with pytest.raises(ShapeError, match="does not end with a step of this simulation"):
         sim.run(resume=whole[:-1], duration=0.1)
-    with pytest.raises(ShapeError, match="q or v is given with resume, expected resume alone"):
+    with pytest.raises(ShapeError, match="q or v is given with resume, expected only resume"):
         sim.run(q, resume=whole, duration=0.1)
 
 
@@ -297,7 +297,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"grid": {"controller": {"a": 1}}}, TypeError, "controller 'a' is 1, expected a function of time, q and v"),
     ({"grid": {"friction": [1]}, "path": 3}, SaveError, "path is 3, expected that of a folder"),
     ({"grid": {"friction": [1]}, "at_once": 0}, ShapeError, "at_once is 0"),
-    ({"controller": hold, "grid": {"controller": {"a": hold}}}, ShapeError, "beside those of the grid"),
+    ({"controller": hold, "grid": {"controller": {"a": hold}}}, ShapeError, "as an argument and in the grid"),
     ({"table": {"kp": [1]}, "grid": {"kp": [1]}}, ShapeError, "'kp' is in the grid and in the table"),
     ({"grid": {"friction": [np.nan]}}, bough.errors.FiniteError, "friction"),
     (

@@ -103,7 +103,7 @@ def test_the_unit_of_a_file_is_heeded(tmp_path: Path) -> None:
     assert volume(drawn) == pytest.approx(1e-6 / 6)
 
 
-@pytest.mark.parametrize(("text", "told"), [(None, "is not there"), ("no mesh at all", "cannot be read")])
+@pytest.mark.parametrize(("text", "told"), [(None, "does not exist"), ("no mesh at all", "cannot be read")])
 def test_a_mesh_that_is_missing_is_told_and_replaced(tmp_path: Path, text: str | None, told: str) -> None:
     file = tmp_path / "part.stl"
     if text is not None:

@@ -343,7 +343,7 @@ def test_commands_serve_until_ctrl_c(tmp_path: Path) -> None:
         "</link></robot>"
     )
     hint = "give `package_dirs` to bough.load, or --packages to a command"
-    missing = f"bough: mesh 'package://no/such.stl' of 'base' is not there: {hint}\n"
+    missing = f"bough: mesh 'package://no/such.stl' of 'base' does not exist: {hint}\n"
     commands = {
         command("view", str(file), "--floating"): missing,
         command("simulate", "pendulum", "--view", "--control", "hold"): "",

@@ -44,11 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BoughError as error:
         file = printable(getattr(error, "file", None) or "") if getattr(error, "line", None) else ""
-        told = f" (bough check {file} tells all that is wrong)" if file else ""
+        told = f" (bough check {file} lists all problems)" if file else ""
         terminal.say(f"bough: {error}{told}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT  # as shells tell it
+        return 128 + signal.SIGINT  # as shells report it
     except BrokenPipeError:  # the reader went away, as in `bough paper | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:

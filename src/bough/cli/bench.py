@@ -1,4 +1,4 @@
-"""`bough bench`: what the main functions cost on a model, on this machine."""
+"""`bough bench`: measure the main functions on a model, on this machine."""
 
 from __future__ import annotations
 
@@ -93,15 +93,16 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "bench",
         help="measure the main functions on a model",
-        description="Measure the main functions on a model: one call from Python, and a state of a batch on one thread "
-        "and on all, in float64 and float32; and what it takes to compile them. Or on a GPU, beside what it can do.",
+        description="Measure the main functions on a model: one call from Python, and the time per state of a batch "
+        "on one thread and on all, in float64 and float32, and the time to compile. With --device cuda, measure on a "
+        "GPU and compare with what the GPU can do.",
     )
     add_model(parser)
-    told = "where to measure: cpu, or cuda for the present GPU (cpu by default)"
+    told = "where to measure: cpu or cuda, the current GPU (default: cpu)"
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help=told)
-    told = f"states in a batch ({BATCH} by default, on a GPU {GPU_BATCH})"
+    told = f"states in a batch (default: {BATCH}, on a GPU {GPU_BATCH})"
     parser.add_argument("--batch", type=_positive, help=told)
-    parser.add_argument("--rounds", type=_positive, default=9, help="interleaved repetitions (9 by default)")
+    parser.add_argument("--rounds", type=_positive, default=9, help="interleaved repetitions (default: 9)")
     parser.add_argument("--compare", action="store_true", help="compare with Pinocchio and MuJoCo, if installed")
     parser.set_defaults(run=run)
 
@@ -111,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
     model = chosen_model(options)
     if options.device == "cuda":
         if options.compare:
-            raise BoughError("--compare is given with --device cuda, expected one of the two: rivals run on the CPU")
+            raise BoughError("--compare and --device cuda exclude each other: Pinocchio and MuJoCo run on the CPU")
         with _fresh_cache():
             say(bough.cuda.speeds(model, states=options.batch or GPU_BATCH, rounds=options.rounds))
         return
@@ -137,7 +138,7 @@ def run(options: argparse.Namespace) -> None:
             smaller = f"   in batches of {batch}" if batch < options.batch else ""
             say(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller)
     if model.constraints:
-        say("\nThe model has constraints: all rows but the last are of the tree without them.")
+        say("\nThe model has constraints. Only the last row includes them; the other rows are for the open tree.")
     if options.compare:
         _compare(model, options.rounds)
 

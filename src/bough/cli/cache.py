@@ -16,9 +16,9 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "cache",
         help="show or clear the compiled programs kept on disk",
-        description="Compiled programs are kept on disk, so that later processes need not compile them again.",
+        description="bough keeps compiled programs on disk, so that later processes need not compile them again.",
     )
-    parser.add_argument("action", choices=("info", "clear"), help="show what is there, or remove it")
+    parser.add_argument("action", choices=("info", "clear"), help="show what is stored, or remove it")
     parser.set_defaults(run=run)
 
 

@@ -1,4 +1,4 @@
-"""`bough check`: all that is wrong with model files."""
+"""`bough check`: list all problems of model files."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "check",
-        help="list all that is wrong with a model file",
-        description="List all that is wrong with model files, structure and physics, by line: names that are missing "
-        "or there twice, links that hang on nothing or in a circle, negative masses, inertias that no body has, joints "
-        "that move no mass, so that forward dynamics refuses the model, axes not of unit length, files of meshes "
-        "that are not there, and so on.",
-        epilog="Exit code: 0 if nothing is wrong, 1 if something is, 2 if a file cannot be read.",
+        help="list all problems of a model file",
+        description="List all problems of model files by line, in structure and physics: missing or duplicate names, "
+        "links without a parent or in a circle, negative masses, impossible inertias, joints that move no mass "
+        "(forward dynamics rejects such models), axes that are not of unit length, missing mesh files, and so on.",
+        epilog="Exit code: 0 without problems, 1 with problems, 2 if a file cannot be read.",
     )
     parser.add_argument("file", metavar="FILE", nargs="+", help="URDF, MJCF or SDF files, or names of robots")
     add_ignore(parser)
-    parser.add_argument("--no-meshes", action="store_true", help="do not look for the files of meshes")
+    parser.add_argument("--no-meshes", action="store_true", help="do not check whether mesh files exist")
     parser.set_defaults(run=run)
 
 
@@ -69,4 +68,4 @@ def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path
         named = [name for line in lines for name in MESH.findall(line)]
         missing = {x: "" for x in named if not any(os.path.isfile(at / x.rpartition("://")[2]) for at in around)}
     where = {mesh: next((n for n, line in enumerate(lines, 1) if mesh in line), None) for mesh in missing}
-    return [(file, where[mesh], f"{frame}no mesh {mesh!r} is there") for mesh, frame in missing.items()]
+    return [(file, where[mesh], f"{frame}the mesh {mesh!r} does not exist") for mesh, frame in missing.items()]

@@ -1,4 +1,4 @@
-"""`bough convert`: a model from one file into another."""
+"""`bough convert`: convert a model file to another format."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "convert",
-        help="write a model to a URDF or MJCF file",
-        description="Read a model and write it to a file with the same motion, names and order of joints. What the "
-        "format cannot express is named and refused. The file is written whole or not at all.",
+        help="write a model to a URDF, MJCF or JSON file",
+        description="Read a model and write it to a file with the same motion, names and order of joints. If the "
+        "format cannot express a part of the model, the command names the part and writes nothing.",
     )
     add_model(parser, "IN")
     parser.add_argument(
@@ -32,8 +32,8 @@ def register(commands: Any) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        help="leave out what the format has no words for: armature, constraints, geometries, gravity, limits, losses, "
-        "order or springs (may be repeated)",
+        help="leave out a part that the format cannot express: armature, constraints, geometries, gravity, limits, "
+        "losses, order or springs (may be repeated)",
     )
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.set_defaults(run=run)

@@ -1,4 +1,4 @@
-"""`bough demo`: the papers' humanoid falls, with what its forward dynamics costs by every method."""
+"""`bough demo`: drop the papers' humanoid, and show the cost of its forward dynamics by each method."""
 
 from __future__ import annotations
 
@@ -48,13 +48,19 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "demo",
-        help="drop the papers' humanoid on the floor, and tell what its dynamics cost",
-        description="Drop the papers' humanoid on the floor, tell what its forward dynamics costs by every method, "
-        "counted and measured beside the rivals that are installed, and show it: in the browser, or in files.",
+        help="drop the papers' humanoid on the floor, and show what its dynamics cost",
+        description="Drop the papers' humanoid on the floor. Count and measure its forward dynamics by each method, "
+        "and measure Pinocchio and MuJoCo if they are installed. Show the fall in the browser, or write it to files.",
     )
     add_model(parser, default="humanoid")
-    parser.add_argument("--folder", metavar="FOLDER", type=Path, default=Path("bough-demo"), help="where files go")
-    parser.add_argument("--files", action="store_true", help="write files, even where there is a screen")
+    parser.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("bough-demo"),
+        help="folder for the files (default: bough-demo)",
+    )
+    parser.add_argument("--files", action="store_true", help="write files even if there is a screen")
     parser.set_defaults(run=run)
 
 
@@ -63,7 +69,9 @@ def run(options: argparse.Namespace) -> None:
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     if not model.joints or not isinstance(model.joints[0].joint, bough.joints.Free):
         hint = "" if options.floating else ": add --floating"
-        raise ModelError(f"MODEL is {model.name!r}, which does not float and cannot fall, expected one that does{hint}")
+        raise ModelError(
+            f"MODEL is {model.name!r}, which has a fixed base and cannot fall, expected a floating base{hint}"
+        )
     free = int((~model.dof_tree.pattern()).sum())
     say(f"{model}: {free} of {model.nv**2} entries of its inertia matrix are always zero.\n")
     _tell_costs(model)
@@ -77,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
         except BoughError as error:  # the extra is missing, or no port is free
             say(f"The viewer is left out: {error}")
         else:
-            say(f"It is shown at {viewer.url} until you press Ctrl-C.")
+            say(f"The fall is at {viewer.url} until you press Ctrl-C.")
             viewer.wait()
             return
     _write(trajectory, scene, options.folder)

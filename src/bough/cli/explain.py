@@ -1,4 +1,4 @@
-"""`bough explain`: the method forward dynamics takes on a model, and why."""
+"""`bough explain`: which method forward dynamics uses for a model, and why."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "explain",
-        help="say which method forward dynamics takes on a model, and why",
-        description='Say which method forward_dynamics(method="auto") takes on a model, with what the alternatives '
-        "would cost, how derivatives are made, and how the programs look.",
+        help="show which method forward dynamics uses for a model, and why",
+        description='Show which method forward_dynamics(method="auto") uses for a model, the costs of the '
+        "alternatives, "
+        "how derivatives are computed, and the size of the programs.",
     )
     add_model(parser)
-    told = "where the arrays are: cpu, or cuda for a GPU, which need not be there (cpu by default)"
+    told = "where the arrays are: cpu or cuda; no GPU needs to be present (default: cpu)"
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help=told)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""`bough export`: a function of a model in C, NumPy, SymPy, CasADi or LaTeX."""
+"""`bough export`: write a function of a model in C, NumPy, SymPy, CasADi or LaTeX."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
         help="write a function of a model in C, NumPy, SymPy, CasADi or LaTeX",
-        description="Write a function of a model as source that needs nothing of bough: C99 (header, source and "
-        "self-test; no allocation, no library but libm), a Python file on NumPy, SymPy or CasADi, or LaTeX.",
+        description="Write a function of a model as source code that does not need bough: C99 (header, source and "
+        "self-test; no allocation, no library except libm), a Python file on NumPy, SymPy or CasADi, or LaTeX.",
         epilog="For example: bough export arm rnea --to c; bough export pendulum.urdf rnea --to latex "
         "--parameter 'mass of rod' --parameter gravity --symbol 'mass of rod=m' --symbol gravity=g",
     )
     add_model(parser)
+    parser.add_argument("algorithm", metavar="ALGORITHM", help="rnea, crba, aba, forward_dynamics, jacobian, ...")
     parser.add_argument(
-        "algorithm", metavar="ALGORITHM", help="which: rnea, crba, aba, forward_dynamics, jacobian, ..."
+        "--to", metavar="FORM", required=True, help="language: c, numpy, sympy, casadi or latex (small mechanisms)"
     )
     parser.add_argument(
-        "--to", metavar="FORM", required=True, help="what to write: c, numpy, sympy, casadi or latex (small mechanisms)"
+        "--out", metavar="FOLDER", type=Path, default=Path(), help="folder for the files (default: this folder)"
     )
-    parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path(), help="where (default: this folder)")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
-    parser.add_argument("--name", metavar="NAME", help="what the function is called (default: MODEL_ALGORITHM)")
-    group = parser.add_argument_group("what it takes")
+    parser.add_argument("--name", metavar="NAME", help="name of the function (default: MODEL_ALGORITHM)")
+    group = parser.add_argument_group("inputs")
     group.add_argument(
         "--parameter",
         metavar="NAME",
@@ -50,18 +50,18 @@ def register(commands: Any) -> None:
         "(may be repeated)",
     )
     group.add_argument(
-        "--given", metavar="INPUT", action="append", default=[], help="an input that may be left out, such as f_ext"
+        "--given", metavar="INPUT", action="append", default=[], help="add an optional input, such as f_ext"
     )
-    group.add_argument("--frame", metavar="NAME", help="of this frame or body, for kinematics")
+    group.add_argument("--frame", metavar="NAME", help="frame or body, for kinematics")
     group.add_argument("--reference", metavar="NAME", default="LOCAL", help="LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
-    group = parser.add_argument_group("how it is written")
+    group = parser.add_argument_group("form of the code")
     group.add_argument("--float32", action="store_true", help="C in float instead of double")
-    group.add_argument("--no-multiply-add", action="store_true", help="C without fma(), for processors that have none")
+    group.add_argument("--no-multiply-add", action="store_true", help="C without fma(), for processors without it")
     loops = group.add_mutually_exclusive_group()
     loops.add_argument(
-        "--rolled", action="store_true", help="with loops over bodies: code that does not grow with them"
+        "--rolled", action="store_true", help="loop over bodies: code size does not grow with their number"
     )
-    loops.add_argument("--unrolled", action="store_true", help="without loops over bodies: faster")
+    loops.add_argument("--unrolled", action="store_true", help="no loops over bodies: faster code")
     group.add_argument(
         "--symbol",
         metavar="NAME=LETTER",
@@ -74,7 +74,7 @@ def register(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the files and say which."""
+    """Write the files and print their names."""
     model = chosen_model(options)
     function = bough.function(
         options.algorithm, model, frames=options.frame, reference=options.reference, parameters=options.parameter
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
         say(f"written: {printable(str(path))}")
     if options.to == "c":
         header, source, test = (path.name for path in paths)
-        say(f"test it: cc -std=c99 -O2 {source} {test} -lm && ./a.out; {header} tells all else")
+        say(f"test it: cc -std=c99 -O2 {source} {test} -lm && ./a.out; {header} documents the function")
 
 
 def _called(model: bough.Model, asked: str, taken: str) -> str | None:

@@ -1,4 +1,4 @@
-"""`bough info`: what a model is made of, how it branches and what it costs."""
+"""`bough info`: parts, tree, sparsity and costs of a model."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "info",
         help="show a model: its tree, its sparsity, its costs",
-        description="Show what a model is made of: bodies, joints, mass, the tree, where its mass matrix and its "
-        "factor are not zero, how many operations the algorithms take and which method forward dynamics takes.",
+        description="Show bodies, joints, mass and tree of a model, the sparsity of its mass matrix and of the "
+        "factor, the operation counts of the algorithms, and the method of forward dynamics.",
     )
     add_model(parser)
     parser.add_argument("--png", metavar="FILE", type=Path, help="also write the sparsity pattern to this PNG file")
-    parser.add_argument("--html", metavar="FILE", type=Path, help="also write a page with pictures of all this")
-    told = "measure forward dynamics here, beside the rivals that are installed, for that page"
+    parser.add_argument("--html", metavar="FILE", type=Path, help="also write a report with pictures")
+    told = "for --html: measure forward dynamics, also of Pinocchio and MuJoCo if they are installed"
     parser.add_argument("--measure", action="store_true", help=told)
     parser.set_defaults(run=run)
 
@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the report."""
     if options.measure and options.html is None:
-        raise ModelError("--measure is for the page: add --html FILE")
+        raise ModelError("--measure needs --html FILE")
     require_path(options.png, "--png", (".png",))
     require_path(options.html, "--html", (".html", ".htm"))
     model = chosen_model(options)

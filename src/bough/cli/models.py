@@ -1,4 +1,4 @@
-"""The MODEL argument: a model file, the name of a robot at hand, or a named mechanism of the papers."""
+"""The MODEL argument: a model file, the name of a robot, or a named mechanism of the papers."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     if default is None:
         parser.add_argument("model", metavar=metavar, help=HELP)
     else:
-        parser.add_argument(
-            "model", metavar=metavar, nargs="?", default=default, help=f"{HELP}; {default} unless given"
-        )
-    group = parser.add_argument_group("how a file or robot is read")
+        parser.add_argument("model", metavar=metavar, nargs="?", default=default, help=f"{HELP} (default: {default})")
+    group = parser.add_argument_group("loading")
     group.add_argument("--floating", action="store_true", help="let the root link move freely")
-    told = "hang the tree from this link; auto: compute from the floating base with which forward dynamics costs least"
+    told = "use this link as the root of the tree; auto: use the floating base with the cheapest forward dynamics"
     group.add_argument("--root", metavar="LINK|auto", help=told)
-    group.add_argument("--no-mimic", action="store_true", help="let joints that mimic another one move by themselves")
-    told = "hold a joint at a configuration, in rad or m, several numbers separated by commas, or where it is neutral"
+    group.add_argument("--no-mimic", action="store_true", help="let mimic joints move independently")
+    told = (
+        "lock a joint at a configuration in rad or m (several numbers: separated by commas; default: its neutral one)"
+    )
     told += " (may be repeated)"
     group.add_argument("--lock", metavar="JOINT[=VALUE]", type=_held, action="append", default=[], help=told)
-    told = "folder with packages that files of meshes are in, as package://NAME/… has them (may be repeated)"
+    told = "folder of the packages in package://NAME/… paths of meshes (may be repeated)"
     group.add_argument("--packages", metavar="FOLDER", type=_folder, action="append", default=[], help=told)
     add_ignore(group)
 
@@ -89,7 +89,7 @@ def _folder(text: str) -> Path:
 
 def add_ignore(parser: Any) -> None:
     """Add the option that names what may be left out of a file."""
-    told = "leave out what bough cannot express of a MJCF or SDF file, such as fluid or gravcomp (may be repeated)"
+    told = "ignore a feature of a MJCF or SDF file that bough does not support, such as fluid (may be repeated)"
     parser.add_argument("--ignore", metavar="WHAT", action="append", default=[], help=told)
 
 
@@ -112,7 +112,7 @@ def read_model(text: str, **options: Any) -> bough.Model:
     Raises `ModelError`, saying what is accepted, for a name that is unknown and parameters that do not fit it, and
     `LoadError` for a file that cannot be read.
     """
-    with telling(f"making a model of {text}"):
+    with telling(f"loading {text}"):
         return _read(text, options)
 
 
@@ -121,7 +121,7 @@ def _read(text: str, options: dict[str, Any]) -> bough.Model:
         return _loaded(text, options)
     if options:
         told = ", ".join(options)
-        raise ModelError(f"MODEL is {text!r}, a mechanism of the papers: {told} are for files and robots")
+        raise ModelError(f"MODEL is {text!r}, a mechanism of the papers, which does not take {told}")
     _, name, *given = text.split(":")
     if name not in _named():
         near = get_close_matches(name, _named(), n=1)

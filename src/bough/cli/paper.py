@@ -1,4 +1,4 @@
-"""`bough paper`: the tables and figures of the papers, formula beside count."""
+"""`bough paper`: tables and figures of the papers, with formulas and counts."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def register(commands: Any) -> None:
     names, measured = ", ".join(bough.papers.names()), ", ".join(bough.papers.measured())
     parser = commands.add_parser(
         "paper",
-        help="print and draw the papers' tables and figures, each number beside what the running code performs",
-        description="Print and draw the tables and figures of the papers, each number beside what the running code "
-        "performs, counted, or measured where it says so.",
+        help="print and draw the papers' tables and figures, and compare them with operation counts",
+        description="Print and draw the tables and figures of the papers, next to the operation counts (or, where "
+        "stated, the measured times) of the running code.",
     )
     parser.add_argument(
         "name",
         nargs="*",
         metavar="NAME",
-        help=f"which: {names} (all of these by default); measured: {measured}; or all: a page for each paper",
+        help=f"{names} (default: all of these); measured: {measured}; all: a page for each paper",
     )
     parser.add_argument("--png", metavar="FOLDER", type=Path, help="also write the figures as PNG files to this folder")
     parser.set_defaults(run=run)
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     everything = asked != options.name
     if everything or set(asked) & set(bough.papers.measured()):
         say("measuring: this takes a minute or two", file=sys.stderr)
-    reports = [bough.papers.report(name) for name in asked]  # a name that is none is told before anything is printed
+    reports = [bough.papers.report(name) for name in asked]  # an unknown name raises before anything is printed
     if everything:
         for paper, names in bough.papers.pages().items():
             say(f"{paper}\n{'#' * len(paper)}\n")

@@ -1,4 +1,4 @@
-"""`bough picture`: a model drawn without a screen."""
+"""`bough picture`: draw a model without a screen."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "picture",
         help="draw a model to a PNG file",
-        description="Draw a model to a PNG file, without a screen: its visual shapes, else those for collision, else "
-        "ellipsoids with the inertia of its bodies.",
+        description="Draw a model to a PNG file, without a screen: its visual shapes, or else its collision shapes, "
+        "or else the inertia ellipsoids of its bodies.",
     )
     add_model(parser)
-    parser.add_argument("file", metavar="FILE.png", type=Path, help="where to write it")
-    parser.add_argument("--size", metavar="WxH", default="960x720", help="pixels (960x720 by default)")
-    parser.add_argument("--azimuth", metavar="RAD", type=float, default=0.7, help="of the camera, about z (0.7 rad)")
-    parser.add_argument("--elevation", metavar="RAD", type=float, default=0.25, help="of the camera (0.25 rad)")
+    parser.add_argument("file", metavar="FILE.png", type=Path, help="file to write")
+    parser.add_argument(
+        "--size", metavar="WxH", default="960x720", help="width and height in pixels (default: 960x720)"
+    )
+    parser.add_argument(
+        "--azimuth", metavar="RAD", type=float, default=0.7, help="angle of the camera about z (default: 0.7 rad)"
+    )
+    parser.add_argument(
+        "--elevation", metavar="RAD", type=float, default=0.25, help="height angle of the camera (default: 0.25 rad)"
+    )
     parser.add_argument("--set", **SET)
     parser.set_defaults(run=run)
 

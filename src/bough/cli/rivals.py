@@ -1,4 +1,4 @@
-"""The same mechanism in other libraries, for measuring beside them."""
+"""Convert a mechanism to other libraries, to compare their speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bough robots`: the robots at hand."""
+"""`bough robots`: list the available robots."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "robots",
-        help="list the robots at hand",
-        description="List the robots that can be given by name: bough's own, those of the installed packages "
-        "example-robot-data and gymnasium, and those below the folders in BOUGH_ROBOT_PATH.",
+        help="list the available robots",
+        description="List the robots that commands accept by name: bough's own, those of the installed packages "
+        "example-robot-data and gymnasium, and those in the folders of BOUGH_ROBOT_PATH.",
     )
-    parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="only those with this text in their name")
+    parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="list only names that contain this text")
     parser.set_defaults(run=run)
 
 

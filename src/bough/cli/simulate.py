@@ -1,4 +1,4 @@
-"""`bough simulate`: let a model run, and tell what happened."""
+"""`bough simulate`: simulate a model and report what happened."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SET: dict[str, Any] = {
     "metavar": "JOINT=VALUE",
     "action": "append",
     "default": [],
-    "help": "where a joint is; coordinates of one that has several: separated by commas (may be repeated)",
+    "help": "set a joint, in rad or m; several coordinates: separated by commas (may be repeated)",
 }
 """The option that sets joints."""
 
@@ -45,11 +45,11 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "simulate",
-        help="let a model run and tell what happened",
-        description="Let a model run under gravity, joint limits, springs, damping and contact, from rest. "
-        "A robot that floats falls on a floor, others hang as they are.",
-        epilog="Exit code: 0 if all states came to the end, 1 if one stopped before it (it ran away, was not finite or "
-        "not solved, or Ctrl-C ended it), 2 if nothing could be run.",
+        help="simulate a model and report what happened",
+        description="Simulate a model from rest, with gravity, joint limits, springs, damping and contact. A robot "
+        "with a floating base falls on a floor; other robots keep their base.",
+        epilog="Exit code: 0 if all states reached the end, 1 if a state stopped before (it ran away, was not finite "
+        "or not solved, or Ctrl-C stopped it), 2 if the simulation could not run.",
     )
     add_model(parser)
     for name, given in OPTIONS.items():
@@ -59,47 +59,60 @@ def register(commands: Any) -> None:
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "duration": {"type": float, "default": 5.0, "metavar": "S", "help": "seconds to run (5 by default)"},
-    "dt": {"type": float, "metavar": "S", "help": "length of a step; that of the file, else 0.002"},
-    "rate": {"type": float, "metavar": "HZ", "help": "samples that are kept of a second (at most 100 by default)"},
+    "duration": {"type": float, "default": 5.0, "metavar": "S", "help": "duration in seconds (default: 5)"},
+    "dt": {"type": float, "metavar": "S", "help": "time step in seconds (default: that of the file, or 0.002)"},
+    "rate": {"type": float, "metavar": "HZ", "help": "stored samples per second (default: at most 100)"},
     "law": {
         "choices": ("soft", "hard"),
         "default": "soft",
-        "help": "of contact: soft, MuJoCo's (by default), or hard, with Coulomb's friction and restitution",
+        "help": "contact law: soft (default) is MuJoCo's; hard has Coulomb friction and restitution",
     },
-    "restitution": {"type": float, "metavar": "E", "help": "of hard contact, from 0 to 1: of all that touches"},
+    "restitution": {
+        "type": float,
+        "metavar": "E",
+        "help": "restitution of all contacts, from 0 to 1 (hard contact only)",
+    },
     "integrator": {
         "choices": ("euler", "implicitfast", "rk4", "variational", "adaptive"),
-        "help": "that of the file, else euler; implicitfast: for stiff actuators; variational: without contact",
+        "help": "default: that of the file, or euler; implicitfast: for stiff actuators; variational: without contact",
     },
-    "cone": {"choices": ("pyramidal", "elliptic"), "help": "cones of friction; those of the file, else pyramidal"},
+    "cone": {"choices": ("pyramidal", "elliptic"), "help": "friction cone (default: that of the file, or pyramidal)"},
     "floor": {
         "choices": ("auto", "yes", "no"),
         "default": "auto",
-        "help": "a floor at z = 0; auto: if the model floats and its file has none",
+        "help": "floor at z = 0; auto: if the model has a floating base and no floor in its file",
     },
-    "friction": {"type": float, "help": "coefficient of friction of that floor"},
-    "scene": {"metavar": "FILE", "help": "a file (URDF, MJCF, SDF) whose shapes stand around and do not move"},
-    "drop": {"type": float, "metavar": "M", "help": f"height to fall from, for what floats ({DROP} m by default)"},
+    "friction": {"type": float, "help": "friction coefficient of this floor"},
+    "scene": {"metavar": "FILE", "help": "file (URDF, MJCF, SDF) whose shapes are fixed obstacles"},
+    "drop": {
+        "type": float,
+        "metavar": "M",
+        "help": f"initial height of a floating robot above the floor (default: {DROP} m)",
+    },
     "set": SET,
     "control": {
         "choices": ("none", "hold"),
         "default": "none",
-        "help": "none: no joint forces; hold: springs and dampers towards the pose to begin with, or --target",
+        "help": "none: no joint forces; hold: springs and dampers towards the initial pose, or --target",
     },
-    "target": {**SET, "help": "where hold draws a joint to; it is --control hold by itself (may be repeated)"},
-    "kp": {"type": float, "help": f"stiffness of hold ({KP:g} by default)"},
-    "kd": {"type": float, "help": f"damping of hold ({KD:g} by default)"},
-    "batch": {"type": int, "default": 1, "metavar": "N", "help": "how many at once, from poses a little different"},
-    "seed": {"type": int, "help": "of what makes them different (0 by default)"},
-    "record": {"metavar": "FILE", "help": "write it to a file: .npz, a page .html, a film .gif or .mp4, or poses .png"},
-    "plot": {"metavar": "FILE.png", "help": "draw the trajectory"},
-    "view": {"action": "store_true", "help": "watch it in the browser, pull bodies with the mouse; until Ctrl-C"},
+    "target": {**SET, "help": "target of a joint; implies --control hold (may be repeated)"},
+    "kp": {"type": float, "help": f"stiffness of hold, N m/rad or N/m (default: {KP:g})"},
+    "kd": {"type": float, "help": f"damping of hold, N m s/rad or N s/m (default: {KD:g})"},
+    "batch": {
+        "type": int,
+        "default": 1,
+        "metavar": "N",
+        "help": "number of simultaneous runs, from slightly different poses",
+    },
+    "seed": {"type": int, "help": "random seed of these poses (default: 0)"},
+    "record": {"metavar": "FILE", "help": "write the motion to a file: .npz, .html, .gif, .mp4, or poses as .png"},
+    "plot": {"metavar": "FILE.png", "help": "plot the trajectory to a file"},
+    "view": {"action": "store_true", "help": "watch in the browser and pull bodies with the mouse, until Ctrl-C"},
 }
 
 
 def _require_sense(options: argparse.Namespace) -> None:
-    """Refuse what cannot work before anything is loaded."""
+    """Raise an error for impossible options, before anything is loaded."""
     require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
     require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
     require_port(options)
@@ -110,25 +123,23 @@ def _require_sense(options: argparse.Namespace) -> None:
     if options.rate is not None and not 0.0 < options.rate < math.inf:
         raise ModelError(f"--rate is {options.rate}, expected a positive number of samples per second")
     if options.dt is not None and options.dt > options.duration:
-        raise ModelError(
-            f"--dt is {options.dt} s, expected steps no longer than the whole --duration {options.duration} s"
-        )
+        raise ModelError(f"--dt is {options.dt} s, expected at most --duration, {options.duration} s")
     if options.seed is not None and options.seed < 0:
-        raise ModelError(f"--seed is {options.seed}, expected a whole number from 0 on")
+        raise ModelError(f"--seed is {options.seed}, expected a nonnegative integer")
     if options.record and options.plot and Path(options.record).resolve() == Path(options.plot).resolve():
         raise ModelError(f"--record and --plot are both {options.record!r}, expected two files")
     beside = SHOWN_TOGETHER.get(Path(options.record or "").suffix.lower(), options.batch)
     if options.batch > beside:
         raise ModelError(
-            f"--batch is {options.batch}, and --record {options.record!r} shows at most {beside} beside each other: "
-            "record a page (.html), which shows the first ones, or arrays (.npz)"
+            f"--batch is {options.batch}, and --record {options.record!r} shows at most {beside} side by side: "
+            "record .html, which shows the first ones, or .npz"
         )
     if options.view and (options.record or options.plot):
-        raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
+        raise ModelError("--view stores nothing: leave out --record and --plot")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run and tell, and return the exit code."""
+    """Simulate, print a report, and return the exit code."""
     _require_sense(options)
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     _require_use(model, options)
@@ -151,17 +162,17 @@ def run(options: argparse.Namespace) -> int:
     say(f"{model}")
     pairs = len(scene.pairs)
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
-    steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
+    steps = "adaptive steps" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
     say(f"{which}, {steps}, {options.law} contact, {touching}")
     if has_hulls(model):
-        say("  meshes touch with their convex hulls, the world and not each other")
+        say("  meshes are replaced by convex hulls; links do not touch each other")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
     if outside:
-        say(f"  beyond their limits at the beginning: {', '.join(outside)}")
+        say(f"  initially beyond their limits: {', '.join(outside)}")
     if not pairs and floats:
-        say("  nothing of it can touch the floor: it has no shapes for collision, or files of meshes are missing")
+        say("  the robot cannot touch the floor: it has no collision shapes, or mesh files are missing")
     if options.view:
         live = sim.view(states, **page_options(options), **drawn)
         serve(live.viewer)
@@ -185,7 +196,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
-    """Raise if something was asked for that would change nothing."""
+    """Raise an error for options that would have no effect."""
     held = _holds(options)
     for name, used, where in (
         ("kp", held, "with --control hold or --target"),
@@ -193,14 +204,14 @@ def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
         (
             "drop",
             _floats(model),
-            f"for what floats, and {model.name!r} does not (--floating lets a file float)",
+            f"for a floating base, and {model.name!r} has none (--floating adds one)",
         ),
         ("seed", options.batch > 1, "with --batch"),
         ("restitution", options.law == "hard", "with --law hard"),
         ("cone", options.law == "soft", "with --law soft: hard contact has round cones"),
     ):
         if getattr(options, name) is not None and not used:
-            raise ModelError(f"--{name} is {getattr(options, name)}, which has a meaning only {where}")
+            raise ModelError(f"--{name} is {getattr(options, name)}, which is only used {where}")
 
 
 def _outside(model: bough.Model, q: NDArray[np.float64]) -> list[str]:
@@ -223,14 +234,14 @@ def _scene(model: bough.Model, options: argparse.Namespace, *, self_collision: b
     if options.scene is not None:
         scene = scene.shapes_of(bough.load(options.scene))
         if not scene.shapes:
-            raise ModelError(f"--scene {options.scene}: nothing in it can be touched, expected shapes for collision")
+            raise ModelError(f"--scene {options.scene}: the file has no collision shapes")
     around = (*model.geometries, *scene.shapes)
     has_one = any(g.shape in ("plane", "height_field") and g.body == 0 for g in around)
     if options.floor == "yes" or (options.floor == "auto" and _floats(model) and not has_one):
         surface = {} if options.friction is None else {"friction": options.friction}
         return scene.floor(**surface)
     if options.friction is not None:
-        raise ModelError("--friction is that of the floor, and there is none to give it to: add --floor yes")
+        raise ModelError("--friction sets the friction of the floor, and there is no floor: add --floor yes")
     return scene
 
 
@@ -278,7 +289,9 @@ def _acting(model: bough.Model, q: NDArray[np.float64], options: argparse.Namesp
     for name in (text.partition("=")[0] for text in options.target):
         joint = model.joint(name).joint
         if joint.nq != joint.nv:
-            raise ModelError(f"--target {name}: it has {joint.nq} coordinates for {joint.nv} velocities, and no target")
+            raise ModelError(
+                f"--target {name}: joints with {joint.nq} coordinates and {joint.nv} velocities cannot have a target"
+            )
     for entry in model.joints:
         if entry.joint.nv and entry.joint.nq == entry.joint.nv:
             target[model.v_slice(entry.name)] = q[model.q_slice(entry.name)]
@@ -297,7 +310,7 @@ def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) ->
     say(f"ready in {ready:.2f} s; {steps} steps in {spent:.3g} s: {rate:,.0f} per second{together}")
     say(
         f"{np.sum(trajectory.stopped) / max(spent, 1e-9):,.0f} x real time"
-        + (", all of them together" if states > 1 else "")
+        + (", all states together" if states > 1 else "")
     )
     found = sim.contacts(trajectory.q, trajectory.v)
     if found.depths.size:

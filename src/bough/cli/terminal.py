@@ -1,4 +1,4 @@
-"""What a terminal sees: what it cannot show is said in ASCII, and names of files and parts cannot give it orders."""
+"""Terminal output: ASCII where characters are missing, and no control characters from names of files and parts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ INSTEAD = str.maketrans(
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of arguments that repeats none of them as it is."""
+    """An argument parser whose messages contain no control characters."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """The arguments; options that are not known are refused, with those that are nearest."""
+        """Parse arguments; unknown options raise an error with similar options."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             options = sorted(name for name in self._option_string_actions if name.startswith("--"))
@@ -39,24 +39,24 @@ class Parser(argparse.ArgumentParser):
         return found, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is none of the choices, with the nearest one."""
+        """Raise an error for a value that is not a choice, with the nearest one."""
         if action.choices is not None and value not in action.choices:
             known = sorted(map(str, action.choices))
             hint = "".join(f"; did you mean {name}?" for name in nearest(str(value), known)[:1])
-            raise argparse.ArgumentError(action, f"{str(value)!r} is none of {', '.join(known)}{hint}")
+            raise argparse.ArgumentError(action, f"{str(value)!r} is not one of {', '.join(known)}{hint}")
 
     def error(self, message: str) -> NoReturn:
-        """Tell what is wrong and end."""
+        """Print what is wrong and exit."""
         super().error(printable(message))
 
 
 def say(text: object = "", file: TextIO | None = None) -> None:
-    """Print lines, each without what a terminal would obey, at once."""
+    """Print lines without control characters, and flush."""
     print("\n".join(map(printable, str(text).split("\n"))), file=file, flush=True)
 
 
 def require_path(path: str | Path | None, option: str, suffixes: tuple[str, ...]) -> None:
-    """Raise before anything is computed if a file that an option names could not be written."""
+    """Raise an error before anything is computed if the file of an option could not be written."""
     if path is None:
         return
     if Path(path).suffix.lower() not in suffixes:

@@ -1,4 +1,4 @@
-"""`bough view`: look at a model, or at a motion of it, in the browser."""
+"""`bough view`: show a model, or a motion, in the browser."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def register(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         "view",
-        help="look at a model in the browser",
+        help="show a model in the browser",
         description="Show a model in the browser, with sliders for its joints, overlays, its tree, the sparsity of its "
-        "matrices and the costs of its dynamics. Ctrl-C ends it.",
+        "matrices and the costs of its dynamics. Press Ctrl-C to stop.",
     )
     add_model(parser)
-    parser.add_argument("--floor", action="store_true", help="with a floor at z = 0")
+    parser.add_argument("--floor", action="store_true", help="add a floor at z = 0")
     parser.add_argument("--motion", metavar="FILE.npz", help="play a trajectory that `bough simulate --record` wrote")
     add_page(parser)
     parser.set_defaults(run=run)
@@ -36,37 +36,39 @@ def register(commands: Any) -> None:
 
 def add_page(parser: Any) -> None:
     """Add the options of a page."""
-    group = parser.add_argument_group("the page")
-    group.add_argument("--host", default="localhost", help="address to serve on; 0.0.0.0 is for the whole network")
-    group.add_argument("--port", type=int, help="port to serve on; the first free one from 8080 on unless given")
-    group.add_argument("--no-browser", action="store_true", help="do not open the browser, only tell the address")
+    group = parser.add_argument_group("web page")
+    group.add_argument(
+        "--host", default="localhost", help="address of the server; 0.0.0.0: the whole network (default: localhost)"
+    )
+    group.add_argument("--port", type=int, help="port of the server (default: the first free port from 8080 on)")
+    group.add_argument("--no-browser", action="store_true", help="print the address and do not open the browser")
 
 
 def require_port(options: argparse.Namespace) -> None:
-    """Raise before anything is read if the port is none."""
+    """Raise an error for an impossible port, before anything is read."""
     if options.port is not None and not 0 <= options.port <= LAST_PORT:
-        raise ModelError(f"--port is {options.port}, expected a number from 0 to {LAST_PORT}; 0 is any free one")
+        raise ModelError(f"--port is {options.port}, expected a number from 0 to {LAST_PORT} (0: any free port)")
 
 
 def page_options(options: argparse.Namespace) -> dict[str, Any]:
-    """What the arguments of `add_page` mean to `bough.view`."""
+    """Arguments of `bough.view` from the options of `add_page`."""
     return {"host": options.host, "port": options.port, "browser": not options.no_browser}
 
 
 def serve(viewer: Any) -> None:
-    """Tell where a page is, and what is missing on it; serve it until somebody ends it."""
+    """Print the address of a page and what is missing on it; serve it until the user stops it."""
     more = len(viewer.missing) - SHOWN_MISSING
     try:
-        for line in (*viewer.missing[:SHOWN_MISSING], *([f"… and {more} more like it"] if more > 0 else [])):
+        for line in (*viewer.missing[:SHOWN_MISSING], *([f"… and {more} more"] if more > 0 else [])):
             say(f"bough: {line}", file=sys.stderr)
-        say(f"{viewer.url}   (Ctrl-C ends)")
+        say(f"{viewer.url}   (press Ctrl-C to stop)")
         viewer.wait()
     except KeyboardInterrupt:  # before it waits
         viewer.close()
 
 
 def run(options: argparse.Namespace) -> None:
-    """Show the model until somebody ends it."""
+    """Show the model until the user stops it."""
     require_port(options)
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     scene = bough.Scene(model).floor() if options.floor else None

@@ -18,16 +18,16 @@ REWARD_THRESHOLDS = {"HalfCheetah-v5": 4800.0, "Hopper-v5": 3800.0, "Ant-v5": 60
 
 
 def make(task: str | Task, **options: Any) -> RobotEnv:
-    """One robot at a task, a `gymnasium.Env` without a limit of time (the extra ``gym``).
+    """Make an environment with one robot: a `gymnasium.Env` without a time limit (needs the extra ``gym``).
 
-    ``gymnasium.make("bough/Ant-v5")`` gives the same with gymnasium's wrappers, which end an episode after 1000 steps.
+    ``gymnasium.make("bough/Ant-v5")`` adds gymnasium's wrappers, which end an episode after 1000 steps.
 
     Parameters
     ----------
     task
         A name of `bough.gym.TASKS`, or a task.
     options
-        ``render_mode="rgb_array"`` for pictures; all else replaces numbers of the task, as in gymnasium:
+        ``render_mode="rgb_array"`` renders pictures. Other options replace attributes of the task, as in gymnasium:
         ``reset_noise_scale``, ``ctrl_cost_weight``, ….
 
     Examples
@@ -45,20 +45,21 @@ def make(task: str | Task, **options: Any) -> RobotEnv:
 
 
 def make_vec(task: str | Task, num_envs: int = 1, **options: Any) -> RobotVectorEnv:
-    """Many robots at one task in one process, a `gymnasium.vector.VectorEnv` (the extra ``gym``).
+    """Make an environment with many robots in one process: a `gymnasium.vector.VectorEnv` (needs the extra ``gym``).
 
-    A step is one call of the simulation for all robots. ``gymnasium.make_vec("bough/Ant-v5", num_envs=64)`` gives the
-    same. Robot k of ``reset(seed=s)`` begins as gymnasium's own with seed s + k, whatever their number.
+    One step is one call of the simulation for all robots. ``gymnasium.make_vec("bough/Ant-v5", num_envs=64)`` returns
+    the same environment. With ``reset(seed=s)``, robot k starts like gymnasium's robot with seed s + k, for any number
+    of robots.
 
     Parameters
     ----------
     task
         A name of `bough.gym.TASKS`, or a task.
     num_envs
-        How many robots.
+        Number of robots.
     options
         ``max_episode_steps`` (1000; None: no limit), ``autoreset_mode`` ("NextStep", "SameStep" or "Disabled", or
-        gymnasium's own); all else replaces numbers of the task, as in gymnasium: ``reset_noise_scale``, ….
+        gymnasium's enum). Other options replace attributes of the task, as in gymnasium: ``reset_noise_scale``, ….
 
     Examples
     --------
@@ -75,7 +76,7 @@ def make_vec(task: str | Task, num_envs: int = 1, **options: Any) -> RobotVector
 
 
 def register() -> None:
-    """Tell gymnasium the tasks by name, ``"bough/Ant-v5"`` and so on; ``import bough.gym`` does so by itself.
+    """Register the tasks in gymnasium as ``"bough/Ant-v5"`` and so on. ``import bough.gym`` calls this function.
 
     Examples
     --------

@@ -33,50 +33,50 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
 
 @dataclass(frozen=True)
 class Task:
-    """A robot, what it observes, what it is rewarded for and when it has failed: gymnasium's words, version 5.
+    """A task of gymnasium, version 5: a robot, its observations and rewards, and when an episode ends.
 
-    A reward is ``forward_reward_weight`` times the speed along x (m/s), plus `healthy_reward` while the robot is
-    healthy, less ``ctrl_cost_weight`` times the sum of squares of the action and ``contact_cost_weight`` times that of
-    the contact forces. An observation is qpos without the position on the floor, then qvel.
+    The reward is ``forward_reward_weight`` times the speed along x (m/s), plus `healthy_reward` while the robot is
+    healthy, minus ``ctrl_cost_weight`` times the sum of squares of the action, minus ``contact_cost_weight`` times the
+    sum of squares of the contact forces. The observation is qpos without the position on the floor, followed by qvel.
 
     Parameters
     ----------
     robot
-        Its name among `bough.robots`.
+        Name of the robot in `bough.robots`.
     frame_skip
-        Steps of time for which an action holds.
+        Number of time steps per action.
     infos
-        What is told beside an observation, by name.
+        Names of the entries of the info dictionary.
     skipped
-        Positions on the floor, first in qpos, which an observation leaves out: x, or x and y. The next number of qpos
-        is the height, the one after it the angle of the trunk.
+        Number of leading entries of qpos that the observation leaves out: x, or x and y. The next entry of qpos is the
+        height, followed by the angle of the trunk.
     velocity_limit
-        Largest size of a velocity that is observed (m/s, rad/s).
+        Observed velocities are clipped to ± this value (m/s, rad/s).
     normal_velocities
-        Whether velocities to begin with are drawn from a normal distribution, rather than a uniform one.
+        Whether initial velocities have a normal instead of a uniform distribution.
     at_last_stage
-        Whether speed and contact forces are those at the last stage of the last Runge-Kutta step, as MuJoCo leaves
-        them, and not those of the state that is observed.
+        Whether speed and contact forces are those at the last stage of the last Runge-Kutta step, as in MuJoCo, instead
+        of those of the observed state.
     by_center_of_mass
-        Whether the speed is that of the centre of mass, rather than of the trunk.
+        Whether the speed is that of the centre of mass instead of the trunk.
     forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward
-        What counts how much.
+        Weights of the reward.
     terminate_when_unhealthy
         Whether an episode ends when the robot is not healthy.
     healthy_z_range, healthy_angle_range, healthy_state_range
-        Between which heights (m), angles (rad), and values of qpos and qvel after the height a robot is healthy.
+        Ranges in which a robot is healthy: height (m), angle (rad), and the entries of qpos and qvel after the height.
     contact_force_range
-        Limits within which contact forces (N, N m) are observed and count.
+        Contact forces (N, N m) are clipped to this range, in observations and in costs.
     contact_cost_range
-        Limits of what contact forces cost.
+        Range to which the cost of contact forces is clipped.
     reset_noise_scale
-        How far from the pose of the file robots begin.
+        Size of the random deviation from the pose of the file at reset.
     exclude_current_positions_from_observation
-        Whether positions on the floor are not observed.
+        Whether observations leave out the position on the floor.
     include_cinert_in_observation, include_cvel_in_observation
-        Whether inertias and velocities of all links are observed, at the centre of mass.
+        Whether observations include inertias and velocities of all links, at the centre of mass.
     include_qfrc_actuator_in_observation, include_cfrc_ext_in_observation
-        Whether joint forces of actuators, and contact moments and forces on all links are observed.
+        Whether observations include the joint forces of actuators, and the contact moments and forces on all links.
 
     Examples
     --------

@@ -47,7 +47,9 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     connections: Sequence[Connection] = description.connections
     if options.root is not None and options.root != root:
         if description.world is not None:
-            raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
+            raise ModelError(
+                f"root={options.root!r}: this file attaches the robot to the world, so its root is {root!r}"
+            )
         root = _known_link(options.root, description)
         connections = with_root(connections, root)
     _doubt_fixed_base(description, root, options, report)
@@ -131,8 +133,8 @@ def _doubt_fixed_base(description: Description, root: str, options: Options, rep
     if description.floats and options.floating_base is None and not report.collect:
         line = next((link.line for link in description.links if link.name == root), None)
         report.doubt(
-            f"link {root!r} is joined to nothing that stands in the world, and is fixed there; give floating_base=True "
-            "to let it move freely, as the format means it, or floating_base=False to have it fixed",
+            f"link {root!r} is not attached to the world, and is fixed to it; give floating_base=True to let it move "
+            "freely, as the format means it, or floating_base=False to fix it",
             line,
         )
 
@@ -179,7 +181,7 @@ def _refuse_law(c: Connection, chain: dict[str, Follow], by_name: dict[str, Conn
         names = " → ".join(repr(name) for name in [*list(chain)[:8], c.name])
         report.refuse(f"mimic joints follow each other in a circle: {names}", c.line)
     elif c.follow is not None:
-        with report.at(c.line, f"joint {c.name!r} mimics what cannot be followed"):
+        with report.at(c.line, f"joint {c.name!r} mimics a joint that it cannot follow"):
             raise UnknownNameError("joint that moves", c.follow.leader, by_name)
 
 
@@ -257,7 +259,7 @@ class _Assembly:
         by_name = {c.name: c for c in connections}
         for c in (by_name[name] for name in idle_joints(model)):
             self._report.remark(
-                f"joint {c.name!r} moves nothing that has inertia, so forward dynamics refuses this model: expected "
+                f"joint {c.name!r} moves nothing that has inertia, so forward dynamics cannot be computed: expected "
                 f"mass and inertia of link {c.child!r} or of those it carries, or an armature of the joint",
                 c.line,
             )
@@ -329,8 +331,8 @@ class _Assembly:
             apart = misfit(loop.joint, sides[0].inverse.then(sides[1]))
             if apart > CLOSED and not self._report.problems:
                 raise ModelError(
-                    f"constraint {loop.name!r} joins {loop.predecessor!r} and {loop.successor!r}, which are held to "
-                    f"each other {apart:.3g} m or rad away from where it could hold them"
+                    f"constraint {loop.name!r} joins {loop.predecessor!r} and {loop.successor!r}, which are fixed to "
+                    f"each other, {apart:.3g} m or rad away from where it could hold them"
                 )
             return
         self._builder.loop(

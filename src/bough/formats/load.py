@@ -55,48 +55,48 @@ def load(
     trusted: bool = False,
     ignore: str | Sequence[str] = (),
 ) -> Model:
-    """The model that a file describes. The format is told from the content, not from the name.
+    """Load a model from a file. The format is detected from the content, not from the name.
 
-    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models), xacro, and bough's own,
-    which is JSON and taken as it is, so that no options apply to it. Meshes are opened only where a MJCF file leaves an
-    inertia to them. Nothing in the file is executed, fetched or expanded, except in xacro files that you ask for.
+    Formats: URDF, MJCF (MuJoCo, with ``pip install "bough[mjcf]"``), SDF (single models), xacro, and bough's own JSON
+    format, to which no options apply. Mesh files are opened only if an inertia of a MJCF file depends on them. Nothing
+    in the file is executed, fetched or expanded, except in xacro files that you allow.
 
     Parameters
     ----------
     source
-        A path, a string or bytes with the XML (or JSON) itself, or a stream to read it from.
+        A path, a string or bytes with the XML (or JSON) itself, or a stream.
     floating_base
-        Whether the root link moves freely, on a joint called ``"root_joint"`` that comes first; otherwise it is fixed
-        to the base. Unless told it is fixed, with a warning if the model of a SDF file is not joined to the world. A
-        link called ``"world"`` that is not the base is ``"world_link"`` in the model. Refused if the file floats
-        already, on a free joint over a root without mass.
+        True: the root link moves freely on a first joint called ``"root_joint"``. False (default): it is fixed to the
+        base. For a SDF file whose model is not joined to the world, the default warns. A link called ``"world"`` that
+        is not the base becomes ``"world_link"``. True raises an error if the file already has a free joint on a root
+        without mass.
     root
-        A link to hang the tree from instead of the file's root. Joints on the way are turned round; their coordinates
-        keep sign and meaning. ``"auto"`` leaves the file's root where it is, and has forward dynamics computed from the
-        body from which it costs least (see `bough.trees.rerooting`); if the base is fixed there is nothing to choose.
+        Link to use as the root instead of the file's root. Joints between the two roots are reversed, but their
+        coordinates keep sign and meaning. ``"auto"`` keeps the file's root, and computes forward dynamics from the body
+        where it costs least (see `bough.trees.rerooting`). It has no effect for a fixed base.
     lock
-        Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers); or names alone, which are
-        held in their neutral configuration. They are no part of the model, and neither are joints that follow them.
+        Joints to lock: a dictionary from names to configurations (rad or m; nq numbers), or a list of names, which are
+        locked in their neutral configuration. The model contains neither locked joints nor joints that follow them.
     mimic
-        Whether joints that mimic another follow it; otherwise they move by themselves, as in Pinocchio.
+        Whether mimic joints follow their leader. With False they move independently, as in Pinocchio.
     merge_fixed
-        Links on fixed joints are always part of the body that carries them, and frames under their own name. With
-        False these frames also tell the inertia that came with the link (`model.frames[k].inertia`).
+        Links on fixed joints always become part of the body that carries them, and frames with their own name. With
+        False, these frames also keep the inertia of the link (`model.frames[k].inertia`).
     order
-        Order of the joints, and so of q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or
-        ``"file"`` (as in the file, but a joint comes after those that carry it). By default that of the format:
-        Pinocchio's for URDF, and the file's for MJCF, where it is MuJoCo's, and SDF.
+        Order of the joints in q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or ``"file"`` (as
+        in the file, but parents before children). Default: ``"pinocchio"`` for URDF; ``"file"`` for SDF and for MJCF,
+        where it is MuJoCo's order.
     package_dirs
-        Folders to look for ``package://`` references in. What is not found there keeps its reference.
+        Folders in which to look for ``package://`` references. References that are not found stay unchanged.
     xacro_args
-        The arguments of a xacro file, ``{}`` if it has none. xacro evaluates Python expressions from the file, so this
-        says that you trust it; xacro files are refused otherwise.
+        Arguments of a xacro file, ``{}`` if it has none. xacro evaluates Python expressions from the file, so pass this
+        only if you trust the file. Without it, xacro files raise an error.
     trusted
-        Whether MuJoCo's compiler may run in this process on a MJCF file, and read any file it names. Otherwise it runs
-        in a process of its own with limits of time and memory, and reads what lies below the folder of the file or in
-        `package_dirs`.
+        Whether MuJoCo's compiler may run in this process on a MJCF file, and read any file that the MJCF file names.
+        Otherwise it runs in a separate process with limits of time and memory, and reads only files in the folder of
+        the MJCF file, below it, or in `package_dirs`.
     ignore
-        What a MJCF or SDF file may have although bough cannot express it, and is then left out: ``"actuators"`` (their
+        Features of a MJCF or SDF file to leave out, because bough does not support them: ``"actuators"`` (their
         damping, and armature that is on no hinge or slide), ``"constraints"`` (equality constraints but connect, weld
         and joint), ``"flex"``, ``"fluid"``, ``"gravcomp"``, ``"limits"`` (of ball joints), ``"mocap"`` (bodies that
         carry others), ``"plugins"``, ``"springs"`` (that are not linear), ``"tendons"`` (with inertia or force).
@@ -109,13 +109,12 @@ def load(
     Raises
     ------
     LoadError
-        If the file cannot be read or says what cannot be; the message has the line.
+        If the file cannot be read or is invalid; the message gives the line.
     LoadWarning
-        A warning, if inertias are such that no rigid body has them, or `lock` holds a joint beyond its limits, which
-        are taken as they are, if shapes and misspelt elements are passed over, or if the base of a SDF file is fixed
-        without having been asked for.
+        A warning: no rigid body can have an inertia of the file, `lock` holds a joint beyond its limits (both are used
+        as given), shapes or misspelt elements are ignored, or the base of a SDF file is fixed by default.
     UnknownNameError
-        If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
+        If `root`, `lock` or `order` contain an unknown name; the message lists similar names.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def problems(
     trusted: bool = False,
     ignore: str | Sequence[str] = (),
 ) -> tuple[LoadError, ...]:
-    """All that is wrong or odd in a file, structure and physics, by line.
+    """List all problems of a file, in structure and physics, by line.
 
     Parameters
     ----------
@@ -156,10 +155,9 @@ def problems(
     Returns
     -------
     tuple of LoadError
-        What `load` would raise first or warn of (but that a base is fixed), and what it would find next; each with its
-        line. Also what does no harm to the model, as an axis that is not of unit length, and which joints move nothing
-        that has inertia, so that forward dynamics will refuse the model. None of all this: an empty tuple. Of more than
-        200, the first ones.
+        All errors and warnings of `load` (except the one about a fixed base), each with its line. The list also
+        contains harmless oddities, such as an axis that is not of unit length, and joints that move no inertia, for
+        which forward dynamics would raise an error. Empty if there are no problems; at most the first 200.
 
     Examples
     --------

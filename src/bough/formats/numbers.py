@@ -66,4 +66,6 @@ def remark_length(axis: Sequence[float], what: str, line: int | None, report: Re
     length = math.hypot(*axis)
     if length > 0.0 and abs(length - 1.0) > ROUNDED:
         told = ", ".join(f"{x:g}" for x in axis)
-        report.remark(f"{what}: the axis ({told}) has length {length:.4g}, expected 1; its direction is taken", line)
+        report.remark(
+            f"{what}: the axis ({told}) has length {length:.4g}, expected 1; only its direction is used", line
+        )

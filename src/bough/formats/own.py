@@ -102,7 +102,7 @@ def read_own(content: bytes | str, report: Report) -> Model | None:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content.lstrip("\ufeff")
         return _model(json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once))
     except json.JSONDecodeError as error:
-        report.refuse(f"the file is no JSON: {error.msg}", error.lineno)
+        report.refuse(f"the file is not valid JSON: {error.msg}", error.lineno)
     except UnicodeDecodeError as error:
         report.refuse(f"the file is not in UTF-8: {error}")
     except RecursionError:
@@ -201,9 +201,9 @@ def _require_keys(said: Any, needed: set[str], where: str, known: set[str] | Non
     if not isinstance(said, dict):
         _wrong(f"{where} is {shown(said)}, expected an object")
     for key in sorted(needed - set(said)):
-        _wrong(f"{where} says nothing of {key!r}, expected it")
+        _wrong(f"{where} has no {key!r}, expected one")
     for key in sorted(set(said) - (known or needed)):
-        _wrong(f"{where} tells {key!r}, expected nothing but {', '.join(sorted(known or needed))}")
+        _wrong(f"{where} has the unknown key {key!r}, expected only {', '.join(sorted(known or needed))}")
 
 
 def _listed(said: Any, where: str) -> list[Any]:
@@ -216,7 +216,7 @@ def _listed(said: Any, where: str) -> list[Any]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     said = dict(pairs)
     if len(said) != len(pairs):
-        _wrong(f"an object of the file tells one of {', '.join(sorted(said))} twice, expected each once")
+        _wrong(f"an object of the file has one of {', '.join(sorted(said))} twice, expected each once")
     return said
 
 

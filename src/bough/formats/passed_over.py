@@ -25,15 +25,15 @@ def doubt_misspelt(element: Element, known: tuple[str, ...], what: str, report: 
     for child in element.children:
         meant = _meant(child.tag, known)
         if meant is not None:
-            report.doubt(f"{what}: <{child.tag}> is passed over; did you mean <{meant}>?", child.line)
+            report.doubt(f"{what}: <{child.tag}> is ignored; did you mean <{meant}>?", child.line)
 
 
 def doubt_shape(element: Element, known: Sequence[str], what: str, report: Report) -> None:
     """Tell that a shape is passed over: it has no geometry, or one that is empty or of no known kind."""
     geometry = element.first("geometry")
-    expected = f"expected one of {', '.join(f'<{tag}>' for tag in known)}; this shape is passed over"
+    expected = f"expected one of {', '.join(f'<{tag}>' for tag in known)}; this shape is ignored"
     if geometry is None:
-        report.doubt(f"{what} has no <geometry>; this shape is passed over", element.line)
+        report.doubt(f"{what} has no <geometry>; this shape is ignored", element.line)
     elif not geometry.children:
         report.doubt(f"{what}: <geometry> is empty, {expected}", geometry.line)
     else:

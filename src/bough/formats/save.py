@@ -27,23 +27,24 @@ SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf", ".json": "bough"}
 def save(
     model: Model, path: str | os.PathLike[str], *, format: str | None = None, leave_out: Collection[str] = ()
 ) -> None:
-    """Write a model to a file, such that `load` gives a model with the same motion, names and order of joints.
+    """Write a model to a file from which `load` returns a model with the same motion, names and order of joints.
 
-    What the format cannot express is named and refused. The file is replaced in one step or left as it was.
+    If the format cannot express a part of the model, an error names the part. The file is replaced in one step, or not
+    at all.
 
     Parameters
     ----------
     model
         The model.
     path
-        Where to write it.
+        File to write.
     format
-        ``"urdf"``, ``"mjcf"`` or ``"bough"`` (JSON, with words for all that a model has); by default told from the
-        suffix of the path: ``.urdf``, ``.xml`` or ``.mjcf``, ``.json``.
+        ``"urdf"``, ``"mjcf"`` or ``"bough"`` (JSON, which stores every part of a model). Default: from the suffix of
+        the path: ``.urdf``, ``.xml`` or ``.mjcf``, ``.json``.
     leave_out
-        What may be left out of the file if the format has no words for it: any of "armature", "constraints",
-        "geometries", "gravity", "limits", "losses", "order" (of the joints), "simulation" (surfaces, softness,
-        actuators, options) and "springs".
+        Parts to leave out if the format cannot express them: any of "armature", "constraints", "geometries", "gravity",
+        "limits", "losses", "order" (of the joints), "simulation" (surfaces, softness, actuators, options) and
+        "springs".
 
     Raises
     ------
@@ -52,13 +53,13 @@ def save(
 
     Notes
     -----
-    In a URDF file the base is the link ``world``, and frames are links on fixed joints. A body whose frame is away
-    from its joint becomes two links, the first called ``…_at_joint``. Where the joints are not in Pinocchio's order
-    the file says so in an element of its own, ``<bough order="file"/>``, that other programs pass over.
+    In a URDF file the base is the link ``world``, and frames are links on fixed joints. A body whose frame differs from
+    its joint frame becomes two links, the first called ``…_at_joint``. If the joints are not in Pinocchio's order, the
+    file contains the element ``<bough order="file"/>``, which other programs ignore.
 
     In a MJCF file frames are sites, and a joint with several coordinates becomes hinges and slides called ``…/1``,
-    ``…/2`` and so on; those of a planar joint move along the axes of the parent. Bodies without inertia that carry one
-    other body become further joints of that body, as MJCF has it. MuJoCo opens the files of meshes, `load` does not.
+    ``…/2`` and so on; those of a planar joint move along the axes of the parent. A body without inertia that carries
+    one other body becomes an additional joint of that body, as usual in MJCF. MuJoCo opens mesh files; `load` does not.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def save(
     kind = SUFFIXES.get(target.suffix.lower()) if format is None else format
     if kind is None:
         expected = ", ".join(SUFFIXES)
-        raise SaveError(f"{str(target)!r}: the suffix tells no format, expected {expected}, or format=…")
+        raise SaveError(f"{str(target)!r}: the suffix does not determine a format, expected {expected}, or format=…")
     known_name(kind, "format to write", WRITERS)
     losses = Losses("bough's JSON" if kind == "bough" else kind.upper(), leave_out)
     text = WRITERS[kind](model, losses)

@@ -59,7 +59,7 @@ def _require_one_tree(
         names = ", ".join(f"{link.name!r}{_in_line(link.line)}" for link in roots[:8])
         names += f", … ({len(roots)} in all)" if len(roots) > 8 else ""
         why = f"link {second.name!r} is connected to nothing" if alone else f"there are {len(roots)} trees"
-        report.refuse(f"{why}: the links {names} are moved by no joint, expected one such link, the root", second.line)
+        report.refuse(f"{why}: the links {names} have no parent joint, expected one such link, the root", second.line)
     reached = {link.name for link in roots}
     children = _children(description.connections)
     waiting = list(reached)

@@ -50,7 +50,7 @@ _EXPECTED = {
 def require_name(name: object, what: str) -> None:
     """A name is a string that is not empty."""
     if not isinstance(name, str) or not name:
-        raise ModelError(f"{what}: a name is a string that is not empty")
+        raise ModelError(f"{what}: expected a name, a string that is not empty")
 
 
 def read_limits(joint: Joint, what: str, **given: Any) -> dict[str, Any]:

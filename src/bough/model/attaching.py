@@ -30,9 +30,9 @@ def add_flexible(
 ) -> int:
     """Add a flexible body, clamped to its parent, and return its number.
 
-    Its elastic coordinates are those of a joint of its name, which has their stiffness and damping and does not move
-    the body frame. Each station becomes a body called ``name.station``: other bodies, frames, loads and loops go there,
-    and none on the flexible body itself. What is fixed to a station adds to its inertia.
+    Its elastic coordinates belong to a joint with the same name, which has their stiffness and damping and does not
+    move the body frame. Each station becomes a body called ``name.station``. Attach other bodies, frames, loads and
+    loops to stations, not to the flexible body. Parts fixed to a station add to its inertia.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def add_flexible(
     flexible
         A `bough.flexible.Beam` or another `bough.flexible.FlexibleBody`.
     parent
-        Name of the body (or frame, or merged body) it is clamped to.
+        Name of the parent (a body, a frame or a merged body) to which it is clamped.
     at, rpy, rotation
         Placement of the body frame in the parent, as in `add`.
 
     Returns
     -------
     int
-        Number of the body; its stations come next.
+        Number of the body. The numbers of its stations follow.
     """
     require_name(name, "a flexible body")
     if not isinstance(flexible, FlexibleBody):

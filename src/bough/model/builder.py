@@ -39,9 +39,9 @@ __all__ = ["Builder"]
 
 
 class Builder:
-    """Builds a model body by body.
+    """Build a model body by body.
 
-    A call that is refused changes nothing. The base is called ``"world"``.
+    A call that raises an error changes nothing. The base is called ``"world"``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Builder:
 
     @classmethod
     def of(cls, model: Model) -> Builder:
-        """A builder that has all that a model has, for adding to it; the model stays as it is.
+        """Return a builder with all parts of a model, to add more. The model does not change.
 
         Examples
         --------
@@ -143,34 +143,33 @@ class Builder:
         joint
             How the body moves relative to its parent.
         parent
-            Name of the body (or frame, or merged body) it is attached to.
+            Name of the parent: a body, a frame or a merged body.
         joint_name
-            Name of the joint; the body's own name if not given.
+            Name of the joint (default: the name of the body).
         at, rpy, rotation
             Placement of the joint frame in the parent: position (m), and either roll, pitch, yaw (rad) or a (3, 3)
-            rotation. `at` may also be a whole `Placement`, here and wherever something is placed.
+            rotation. `at` may also be a `Placement`, here and in all other methods.
         frame_at, frame_rotation
-            Placement of the body frame in the moving side of the joint, position (m) and (3, 3) rotation; by default
-            they are one. A hinge whose axis passes through the point c of its body is placed at c in the parent, with
-            ``frame_at=-c``.
+            Placement of the body frame in the moving side of the joint: position (m) and (3, 3) rotation (default:
+            identity). For a hinge through the point c of its body: c in the parent as `at`, and ``frame_at=-c``.
         mass, com, inertia
             Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
-            principal moments or a symmetric (3, 3) matrix. An `Inertia` says all three, and is taken as it is.
+            principal moments or a symmetric (3, 3) matrix. An `Inertia` contains all three.
         lower, upper
-            Limits of q; a number holds for all entries. Entries of quaternions have none (infinity).
+            Limits of q (rad or m); a number applies to all entries. Quaternions have no limits (infinity).
         velocity, effort, damping, friction, armature, stiffness
-            Per degree of freedom; a number holds for all. Limits, damping, friction and springs are kept for simulation
-            and control and act in the dynamics functions where asked for; armature always does.
+            Per degree of freedom; a number applies to all. Simulations use limits, damping, friction and springs.
+            Dynamics functions use them only on request. Armature always acts.
         rest
-            Configuration in which the spring is at rest; the neutral one if not given.
+            Configuration in which the spring is at rest (default: neutral).
         limit_softness, friction_softness
             How softly limits and friction hold in a simulation with soft contact.
 
         Returns
         -------
         int
-            Number of the body; for a fixed joint, that of the body it was merged into. What is fixed to the base
-            stays a frame, and its inertia has no effect.
+            Number of the body, or for a fixed joint of the body into which it was merged. A body fixed to the base
+            becomes a frame, and its inertia has no effect.
         """
         body, place, what = self._new(name, parent, f"body {name!r}", joint)
         require_joint(joint, what)
@@ -210,7 +209,7 @@ class Builder:
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
     ) -> None:
-        """Add a named frame fixed to a body (or to the base, or to another frame)."""
+        """Add a named frame to a body, to the base, or to another frame."""
         number, place, what = self._new(name, body, f"frame {name!r}")
         placement = place.then(read_placement(at, rpy, rotation, what))
         self._frames.append(Frame(name, number, placement))
@@ -233,27 +232,27 @@ class Builder:
         heights: ArrayLike | None = None,
         triangles: ArrayLike | None = None,
     ) -> None:
-        """Add a shape to a body (or to the base, or to a frame); it does not act in the dynamics functions.
+        """Add a shape to a body, to the base, or to a frame. Dynamics functions do not use shapes.
 
         Parameters
         ----------
         body
             Name of the body or frame that carries it.
         shape, size
-            "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "height_field" or "mesh", and its numbers (m);
-            see `bough.Geometry`.
+            "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "height_field" or "mesh", and its dimensions
+            (m); see `bough.Geometry`.
         name, purpose
-            A name, if it has one; "collision" or "visual".
+            Optional name; "collision" or "visual".
         at, rpy, rotation
             Placement in the body or frame: position (m), and either roll, pitch, yaw (rad) or a (3, 3) rotation.
         file, triangles
-            Where the triangles of a mesh are; kept as it is, never opened. Or these, nine numbers each (n, 9), in m.
+            File of a mesh, stored unchanged and not opened; or its triangles (n, 9), nine numbers each, in m.
         rgba
             Colour: red, green, blue and opacity, each 0 to 1.
         surface
-            What it is like to touch; see `bough.simulation.Surface`.
+            Contact properties; see `bough.simulation.Surface`.
         heights
-            Of a height field, heights (rows along y, columns along x) above its origin (m).
+            Heights of a height field above its origin (m): rows along y, columns along x.
         """
         number, place = self._places[known_name(body, "body or frame to put a geometry on", self._places)]
         what = geometry_title(name, body)
@@ -285,7 +284,8 @@ class Builder:
         rest: ArrayLike | None = None,
         softness: Softness = SOFT,
     ) -> None:
-        """Add a joint that closes a loop. `bough.forward_dynamics` heeds it, `bough.aba` and its like do not.
+        """Add a joint that closes a loop. `bough.forward_dynamics` includes loops; `bough.aba` and similar functions
+        ignore them.
 
         Parameters
         ----------
@@ -294,16 +294,15 @@ class Builder:
         joint
             How the successor may move relative to the predecessor, `bough.joints.Fixed` among others.
         predecessor, successor
-            Names of two bodies, or frames on two bodies, the base among them.
+            Names of two bodies, or of frames on two bodies; one may be the base.
         at, rpy, rotation
             Placement of the joint's fixed side in the predecessor: position (m), and either roll, pitch, yaw (rad) or
             a (3, 3) rotation.
         successor_at, successor_rpy, successor_rotation
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
-            Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
-            act in the functions of contact and in `bough.loops.assemble`; springs and dampers where
-            `bough.passive_forces` are added to tau.
+            Limits and losses of the joint, as in `add`. Only joints of the tree can have armature. Limits act in
+            `bough.contact` and in `bough.loops.assemble`; add `bough.passive_forces` to tau for springs and dampers.
         softness
             How softly it holds in a simulation with soft contact.
         """
@@ -325,14 +324,14 @@ class Builder:
         other_zero: float = 0.0,
         softness: Softness = SOFT,
     ) -> None:
-        """Add a law between two joints' coordinates; heeded as loops are (see `loop`).
+        """Add a law between the coordinates of two joints. The same functions include it as include a `loop`.
 
         Parameters
         ----------
         name
             Name of the constraint.
         joint, other
-            Names of joints with one degree of freedom; without `other` the coordinate of `joint` is constant.
+            Names of joints with one degree of freedom. Without `other`, the coordinate of `joint` is constant.
         polynomial
             Coefficients c₀, c₁, … of the law q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
         zero, other_zero
@@ -361,12 +360,12 @@ class Builder:
         return what
 
     def where(self, name: str) -> Attachment:
-        """The body that carries a body or frame, itself or what it was merged with, and where in it that is."""
+        """Return the body that carries a body or frame (possibly itself), and the placement in it."""
         known_name(name, "body or frame", self._places)
         return Attachment(*self._places[name])
 
     def build(self) -> Model:
-        """The model; the builder may be used further."""
+        """Return the model. You can continue to use the builder."""
         model = Model.of_checked(
             name=self._name,
             tree=Tree(self._parents),

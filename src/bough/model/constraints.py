@@ -38,23 +38,23 @@ class Attachment:
 class Loop:
     """A joint that closes a loop.
 
-    Its own configuration and velocity follow from those of its two sides, so it has no part in q and v. It takes 6 - nv
-    degrees of freedom away, as rows of the constraint Jacobian: first those of translations, then those of rotations.
+    Its configuration and velocity follow from those of its two sides, so it has no entries in q and v. It adds 6 - nv
+    rows to the constraint Jacobian: first translations, then rotations.
 
     Attributes
     ----------
     name
         Its name; constraints have names of their own.
     joint
-        How the successor may move relative to the predecessor: `bough.joints.Spherical` holds two points together,
+        Allowed motion of the successor relative to the predecessor: `bough.joints.Spherical` connects two points,
         `bough.joints.Fixed` two frames.
     predecessor, successor
-        The frames of the two bodies it joins: its fixed and its moving side.
+        The frames of the two bodies that it connects: its fixed side and its moving side.
     lower, upper, velocity, effort, damping, friction, stiffness, rest
-        Its limits and losses, as those of any joint (see `JointEntry`). It has no armature: that would couple bodies
-        on different branches in the mass matrix.
+        Limits and losses, as for other joints (see `JointEntry`). A loop joint has no armature, because it would couple
+        bodies of different branches in the mass matrix.
     softness, limit_softness, friction_softness
-        How softly it holds in a simulation with soft contact, and its limits and friction do.
+        Softness of the loop, of its limits and of its friction in a simulation with soft contact.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Loop:
 
     @property
     def rows(self) -> int:
-        """How many scalar constraints it stands for."""
+        """Number of scalar constraints."""
         return 6 - self.joint.nv
 
 
@@ -83,16 +83,16 @@ class Loop:
 class Equality:
     """A law between the coordinates of two joints: q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
 
-    (A `bough.joints.Mimic` joint has such a law too, a linear one, and no coordinate of its own.)
+    A `bough.joints.Mimic` joint also follows a (linear) law, but has no coordinate of its own.
 
     Attributes
     ----------
     name
         Its name; constraints have names of their own.
     joint
-        Name of the joint that is held, with one degree of freedom.
+        Name of the constrained joint, which has one degree of freedom.
     other
-        Name of the joint it follows, with one degree of freedom too; None if it is held where it is, at zero + c₀.
+        Name of the joint that it follows, which has one degree of freedom; None: constant, at zero + c₀.
     polynomial
         c₀, c₁, …
     zero, other_zero
@@ -116,27 +116,27 @@ class Equality:
 
     @property
     def tie(self) -> Tie:
-        """The same as a constraint that says what must vanish."""
+        """The same law as a `Tie`."""
         joints = (self.joint,) if self.other is None else (self.joint, self.other)
         return Tie(self.name, Law(self.polynomial, self.zero, self.other_zero), (), joints, self.softness)
 
 
 @dataclass(frozen=True)
 class Tie:
-    """A constraint that says what must vanish, on bodies, frames and joints of a model: one of your own, or a kind.
+    """A constraint that computes what must vanish, on bodies, frames and joints of a model.
 
     Attributes
     ----------
     name
         Its name; constraints have names of their own.
     constraint
-        What must vanish: a `bough.maximal.constraints.Constraint`, such as `Skate`, or one of your own.
+        The constraint: a `bough.maximal.constraints.Constraint`, such as `Skate`, or your own.
     bodies
-        The bodies and frames that it is on, in the order in which it is given their sides.
+        The bodies and frames, in the order of the sides that the constraint receives.
     joints
-        Names of the joints whose coordinates it looks at; their sides come behind those of bodies.
+        Names of the joints whose coordinates it uses. Their sides come after those of the bodies.
     softness
-        As of other constraints: how softly a simulation with soft contact holds it.
+        Softness in a simulation with soft contact.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Tie:
 
     @property
     def rows(self) -> int:
-        """How many scalar constraints it stands for."""
+        """Number of scalar constraints."""
         return self.constraint.rows
 
     @property

@@ -23,17 +23,17 @@ Friction: TypeAlias = Literal["pyramid", "cone"]
 class Contacts:
     """The pairs of bodies of a mechanism that may touch; immutable.
 
-    They belong to the scene and stay: `at` says where and how they touch now, and gaps say which of them do. One
-    program serves all states of the same `Contacts`.
+    `at` adds where and how they touch in a state; gaps tell which of them touch. All states of the same `Contacts`
+    share one compiled program.
 
     Parameters
     ----------
     pairs
-        For each of the k contacts the names of the first and the second body, or of frames on them; None or "world" is
+        For each of the k contacts, the names of the first and the second body, or of frames on them; None or "world" is
         the base. A foot on the ground is ``("foot", "world")``, with the normal up.
     friction
-        "pyramid": along each of two tangents at most μ fₙ; "cone": along both together at most μ fₙ; None: no
-        friction.
+        "pyramid": the force along each of two tangents is at most μ fₙ; "cone": the tangential force is at most μ fₙ;
+        None: no friction.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Contacts:
         point_velocities: ArrayLike | None = None,
         normal_velocities: ArrayLike | None = None,
     ) -> Touch:
-        """Where and how these contacts touch: see `Touch` for each argument."""
+        """Return where and how these contacts touch. `Touch` describes each argument."""
         return Touch(self, points, normals, mu, gaps, restitution, point_velocities, normal_velocities)
 
     @property
@@ -101,35 +101,35 @@ class Contacts:
 
 
 class Touch(NamedTuple):
-    """Where and how contacts touch, as `Contacts.at` makes it and all functions of `bough.contact` take it; immutable.
+    """Where and how contacts touch; immutable. `Contacts.at` returns it, and the functions of `bough.contact` take it.
 
-    Arrays are kept as they are given, of any layout and with any batch axes, which are broadcast with those of the
-    state; nothing is copied or looked at before a function is called. Points and normals are in the frame of the base.
-    **The normal points from the second body to the first**: a positive force along it pushes the first body along the
-    normal and the second one back, and J v > 0 means that they separate.
+    Arrays may have any layout and any batch axes, which broadcast with those of the state. They are neither copied nor
+    checked before a function uses them. Points and normals are in the frame of the base. **The normal points from the
+    second body to the first**: a positive force pushes the first body along the normal and the second body against it.
+    J v > 0 means that the bodies separate.
 
     Attributes
     ----------
     contacts
         The k pairs of bodies.
     points
-        Where they touch (..., k, 3), m.
+        Contact points (..., k, 3), m.
     normals
         Unit normals (..., k, 3), or one (3,) for all contacts.
     mu
         Coefficients of friction: one number, or (..., k).
     gaps
-        Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, but for `contact.step`,
-        where all count that could close within the step. Infinity is fine where there is no contact; below zero bodies
-        have sunk into each other, which decays in the time constant.
+        Distances between the bodies (m): one number, or (..., k). Bodies touch at gaps up to 1e-6 m; `contact.step`
+        also includes gaps that could close within the step. Use infinity for contacts that are absent. Negative gaps
+        are penetrations, which decay with the time constant.
     restitution
-        e, from 0 to 1: one number, or (..., k). Of use to `contact.impulses` alone.
+        Coefficient e from 0 to 1: one number, or (..., k). Only `contact.impulses` uses it.
     point_velocities
-        Velocities of the points of contact in space (..., k, 3), m/s. Unless given, points are fixed on the first body:
-        a corner on a surface. Under a ball that rolls the point moves as fast as the ball, though no matter there does.
-        Of use to `contact.dynamics` and `contact.bias`, as normal_velocities are.
+        Velocities of the contact points in space (..., k, 3), m/s. By default, points are fixed on the first body, like
+        a corner on a surface. The contact point of a rolling ball moves with the velocity of the ball, although its
+        material is at rest. Only `contact.dynamics` and `contact.bias` use point_velocities and normal_velocities.
     normal_velocities
-        How normals change (..., k, 3), 1/s. Unless given, they turn with the second body, on whose surface they stand.
+        Rates of the normals (..., k, 3), 1/s. By default, normals rotate with the second body.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Touch(NamedTuple):
     normal_velocities: ArrayLike | None = None
 
     def replace(self, **changes: Any) -> Touch:
-        """The same with other values of some attributes."""
+        """Return a copy with other values of some attributes."""
         for name in changes:
             known_name(name, "attribute of a Touch", self._fields)
         return self._replace(**changes)

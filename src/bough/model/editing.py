@@ -46,10 +46,9 @@ __all__ = [
 
 
 def with_body(model: Model, name: str, joint: Joint, parent: str = "world", **arguments: Any) -> Model:
-    """The same mechanism with one more body; arguments as in `bough.Builder.add`.
+    """Return a copy with an additional body; arguments as in `bough.Builder.add`.
 
-    On a fixed joint it becomes part of its parent: so a payload is put on a tool. It can be taken off again, see
-    `without`.
+    With a fixed joint, it becomes part of its parent, for example a payload on a tool. `without` removes it again.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def with_frame(
     rpy: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
 ) -> Model:
-    """The same mechanism with one more named frame; arguments as in `bough.Builder.frame`."""
+    """Return a copy with an additional named frame; arguments as in `bough.Builder.frame`."""
     from bough.model.builder import Builder
 
     builder = Builder.of(model)
@@ -115,12 +114,12 @@ def with_loop(
     stiffness: ArrayLike = 0.0,
     rest: ArrayLike | None = None,
 ) -> Model:
-    """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`.
+    """Return a copy with an additional joint that closes a loop; arguments as in `bough.Builder.loop`.
 
-    `forward_dynamics`, `inverse_dynamics` and the functions of `bough.loops` and `bough.contact` heed loops; `aba`,
-    `rnea` and all others compute the motion of the tree alone. Limits act in the functions of contact and in
-    `loops.assemble`. Springs and dampers act where their `passive_forces` are added to tau, dry
-    friction and velocity limits where they are asked for (``dry_friction=True``, ``limits="velocity"``).
+    `forward_dynamics`, `inverse_dynamics`, `bough.loops` and `bough.contact` include loops; `aba`, `rnea` and all
+    others ignore them. Limits act in `bough.contact` and in `loops.assemble`. For springs and dampers add
+    `passive_forces` to tau. Dry friction and velocity limits act on request (``dry_friction=True``,
+    ``limits="velocity"``).
     """
     require_name(name, f"constraint {name!r}")
     if any(constraint.name == name for constraint in model.constraints):
@@ -137,9 +136,9 @@ def with_loop(
 def with_constraint(
     model: Model, name: str, constraint: Vanishing, *bodies: str, joints: str | Sequence[str] = ()
 ) -> Model:
-    """The same mechanism with one more constraint, which says what must vanish: one of your own, or of many kinds.
+    """Return a copy with an additional constraint, which computes what must vanish: your own, or a kind of bough.
 
-    `forward_dynamics`, `inverse_dynamics` and the functions of `bough.loops` and `bough.contact` heed it as loops.
+    `forward_dynamics`, `inverse_dynamics`, `bough.loops` and `bough.contact` include it like loops.
 
     Parameters
     ----------
@@ -148,16 +147,16 @@ def with_constraint(
     name
         Name of the constraint.
     constraint
-        What must vanish, on positions or on velocities: a kind of `bough.maximal.constraints`, such as
-        ``Skate("y")``, or one of your own, a subclass of `bough.maximal.constraints.Constraint`.
+        The constraint, on positions or on velocities: a kind of `bough.maximal.constraints`, such as ``Skate("y")``, or
+        your own subclass of `bough.maximal.constraints.Constraint`.
     bodies
-        Names of the bodies or frames that it is on, in the order in which it is given their sides.
+        Names of the bodies or frames, in the order of the sides that the constraint receives.
     joints
-        Names of joints whose coordinates it looks at: x and v of their sides, which come behind those of bodies.
+        Names of joints whose coordinates it uses (x and v of their sides). Their sides come after those of bodies.
 
     Examples
     --------
-    A sledge on a plane that does not move across its runner:
+    A sledge on a plane that cannot move across its runner:
 
     >>> import bough
     >>> b = bough.Builder("sledge", gravity=(0.0, 0.0, 0.0))
@@ -175,12 +174,12 @@ def with_constraint(
 
 
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """The same mechanism under another acceleration of gravity: (3,) in m/s², in the base frame."""
+    """Return a copy with another acceleration of gravity: (3,) in m/s², in the base frame."""
     return model.with_checked(gravity=read_gravity(gravity))
 
 
 def with_simulation(model: Model, **changes: Any) -> Model:
-    """The same mechanism with other data for its simulation; what is not given stays as it is.
+    """Return a copy with other simulation data. Attributes that are not given do not change.
 
     Parameters
     ----------
@@ -208,7 +207,7 @@ def with_inertia(
     com: ArrayLike | None = None,
     inertia: ArrayLike | Inertia | None = None,
 ) -> Model:
-    """The same mechanism with another inertia of one body; what is not given stays as it is.
+    """Return a copy with another inertia of one body. Values that are not given do not change.
 
     Parameters
     ----------
@@ -216,8 +215,8 @@ def with_inertia(
         Name of the body.
     mass, com, inertia
         Mass (kg), centre of mass (3,) in the body frame (m) and inertia about it (kg m²): a number, three principal
-        moments or a symmetric (3, 3) matrix. An `Inertia` says all three. What was merged with the body is part of
-        it: these are the numbers of the whole.
+        moments or a symmetric (3, 3) matrix. An `Inertia` contains all three. The numbers include everything that was
+        merged with the body.
 
     Examples
     --------
@@ -247,7 +246,7 @@ def with_inertia(
 
 
 def with_joint(model: Model, joint: str, **numbers: Any) -> Model:
-    """The same mechanism with other limits, losses, springs or armature of one joint; the rest stays as it is.
+    """Return a copy with other limits, losses, springs or armature of one joint.
 
     Parameters
     ----------
@@ -255,7 +254,7 @@ def with_joint(model: Model, joint: str, **numbers: Any) -> Model:
         Name of the joint.
     numbers
         Any of lower, upper, velocity, effort, damping, friction, armature, stiffness and rest, as in
-        `bough.Builder.add`: one for all, or one for each entry of the joint's q or v. Also limit_softness and
+        `bough.Builder.add`: a number for all, or one for each entry of the joint's q or v. Also limit_softness and
         friction_softness.
     """
     k, what = joint_number(model, joint), f"joint {joint!r}"
@@ -271,7 +270,7 @@ def with_joint(model: Model, joint: str, **numbers: Any) -> Model:
 
 
 def with_armature(model: Model, joint: str, armature: ArrayLike) -> Model:
-    """The same mechanism with another armature of one joint (kg m² or kg): a number, or one for each motion."""
+    """Return a copy with another armature of one joint (kg m² or kg): a number, or one per degree of freedom."""
     return model.with_joint(joint, armature=armature)
 
 
@@ -283,13 +282,13 @@ def with_placement(
     rpy: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
 ) -> Model:
-    """The same mechanism with a joint placed elsewhere on its parent, or a frame elsewhere on its body.
+    """Return a copy with another placement of a joint on its parent, or of a frame on its body.
 
     Parameters
     ----------
     name
-        Name of a joint, of the body it moves, or of a frame. With a frame its shapes move, and the inertia that it
-        is known to have brought with it (see `with_body`).
+        Name of a joint, of the body that it moves, or of a frame. The shapes of a frame move with it, and so does its
+        own inertia if that is known (see `with_body`).
     at, rpy, rotation
         The new placement in the parent's body frame: position (m), and either roll, pitch, yaw (rad) or a (3, 3)
         rotation, or a whole `Placement`.
@@ -307,21 +306,21 @@ def with_placement(
 
 
 def without(model: Model, *names: str) -> Model:
-    """The same mechanism without some of its parts: a gripper, a payload, a loop.
+    """Return a copy without some parts: a gripper, a payload, a loop.
 
-    With a body goes its joint and all that it carries: bodies, frames, shapes, and the constraints on any of them.
-    With a frame go its shapes, and the inertia that came with it where that is known: from `with_body`, or from a
-    file loaded with ``merge_fixed=False``. Elsewhere what was merged with a body stays part of it.
+    Removing a body removes its joint and everything that it carries: bodies, frames, shapes, and constraints on them.
+    Removing a frame removes its shapes, and its own inertia if that is known (from `with_body`, or from a file loaded
+    with ``merge_fixed=False``). Otherwise merged inertia stays part of the body.
 
     Parameters
     ----------
     names
-        Names of bodies, of joints (which stand for the bodies they move), of frames or of constraints.
+        Names of bodies, joints (with the bodies that they move), frames or constraints.
 
     Raises
     ------
     UnknownNameError, ModelError
-        If there is no such part; if a joint that stays follows one that goes.
+        If there is no such part, or if a remaining joint follows a removed one.
     """
     return remaining(model, names, lambda name: _meant(model, name))
 

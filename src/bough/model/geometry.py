@@ -43,11 +43,11 @@ class Geometry:
     Attributes
     ----------
     name
-        Its name; empty if it has none. Names need not differ.
+        Name, or empty. Names need not be unique.
     frame, body
-        Name of the body or frame it was put on, and number of the body that carries it (0 is the base).
+        Name of the body or frame to which it was added, and number of the body that carries it (0: the base).
     placement
-        Where the shape, whose middle is its origin, is in the frame of the body.
+        Placement of the shape in the frame of the body. The origin of a shape is its centre.
     shape, size
         "box": lengths (x, y, z) · "sphere": (radius,) · "cylinder": (radius, length), along z · "capsule": (radius,
         length without the caps), along z · "ellipsoid": half axes (x, y, z) · "plane": lengths (x, y), infinite ones
@@ -56,17 +56,17 @@ class Geometry:
     purpose
         "collision" or "visual".
     file
-        The reference to a mesh, as it was given; empty for other shapes, and for meshes that have triangles instead.
+        Reference to a mesh file, as given; empty for other shapes and for meshes with triangles.
     rgba
-        Colour (red, green, blue, opacity), each 0 to 1; None if none was given.
+        Colour (red, green, blue, opacity), each from 0 to 1, or None.
     surface
-        What it is like to touch: friction, softness, what it may touch at all; see `bough.Scene`.
+        Contact properties: friction, softness, masks; see `bough.Scene`.
     heights
-        Of a height field, heights (m) above its origin: rows along y, each of as many numbers along x, from -x and -y
-        on; empty for other shapes.
+        Heights (m) of a height field above its origin: rows along y, columns along x, starting at -x and -y; empty for
+        other shapes.
     triangles
-        Of a mesh without a file, nine numbers (m) for each of its triangles: three corners, counter-clockwise seen from
-        outside. They are scaled as those of a file are.
+        Triangles of a mesh without a file: nine numbers (m) each, for three corners, counter-clockwise seen from
+        outside. They are scaled like those of a file.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Geometry:
 
     @property
     def source(self) -> str | tuple[tuple[float, ...], ...]:
-        """What says how a mesh or a height field looks: its file, triangles or heights."""
+        """Source of the form of a mesh or height field: its file, triangles or heights."""
         return self.file or self.triangles or self.heights
 
 

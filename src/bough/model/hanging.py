@@ -95,18 +95,19 @@ def _carriers_first(joints: Sequence[Connection], by_child: dict[int, Connection
 def root_that_floats(model: Model, body: int) -> int:
     """The body on the base that carries a given one, if it floats; else `ModelError` says why it does not."""
     if body == 0:
-        raise ModelError("the base carries the whole model already: expected a body, or a frame on one")
+        raise ModelError("the base cannot be the new root: expected a body, or a frame on one")
     require_all_rigid(model, "a tree cannot be hung from another of its bodies")
     root = model.tree.path(body)[0]
     entry = model.joints[root - 1]
     if not isinstance(entry.joint, Free):
         raise ModelError(
-            f"body {model.bodies[body - 1].name!r} hangs on the base by joint {entry.name!r}, {entry.joint!r}; "
-            "expected a free joint: only what floats can be hung from another body"
+            f"body {model.bodies[body - 1].name!r} is connected to the base by joint {entry.name!r}, {entry.joint!r}; "
+            "expected a free joint: only floating trees can be rerooted"
         )
     if any(entry.armature):
         raise ModelError(
-            f"joint {entry.name!r} has the armature {entry.armature}, expected none: it would move with another body"
+            f"joint {entry.name!r} has the armature {entry.armature}, expected none: rerooting would move it to "
+            "another body"
         )
     return root
 

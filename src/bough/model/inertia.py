@@ -47,9 +47,9 @@ def _is_positive(xx: float, yy: float, zz: float, xy: float, xz: float, yz: floa
 class Inertia:
     """Mass (kg), centre of mass (m) and rotational inertia about it (kg m²: xx yx yy zx zy zz), in the body frame.
 
-    ``A + B`` is the inertia of two bodies as one, ``A.placed(X)`` that of a body placed elsewhere. Those of solids have
-    their centre at the origin and are made from a mass (kg) or a density (kg/m³): `box`, `sphere`, `ellipsoid`,
-    `cylinder`, `capsule`, `rod`. `bough.Builder.add` takes an inertia for mass, centre and moments.
+    ``A + B`` is the inertia of two bodies together, and ``A.placed(X)`` that of a body placed elsewhere. `box`,
+    `sphere`, `ellipsoid`, `cylinder`, `capsule` and `rod` make solids centred at the origin, from a mass (kg) or a
+    density (kg/m³). `bough.Builder.add` accepts an inertia for mass, centre and moments.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Inertia:
 
     @staticmethod
     def sphere(radius: float, *, mass: float | None = None, density: float | None = None) -> Inertia:
-        """A ball with a radius (m)."""
+        """A solid sphere with a radius (m)."""
         (r,) = _sizes(radius, 1, "the radius of a sphere")
         return _solid("a sphere", mass, density, BALL * r * r * r, (r * r / 5.0,) * 3)
 
@@ -112,7 +112,7 @@ class Inertia:
     def capsule(
         radius: float, length: float, *, mass: float | None = None, density: float | None = None, axis: AxisLike = "z"
     ) -> Inertia:
-        """A cylinder between two half balls; `length` (m) is that of the cylinder, without the caps."""
+        """A cylinder with two hemispherical caps; `length` (m) is without the caps."""
         r, h = _sizes((radius, length), 2, "radius and length of a capsule")
         middle, caps = math.pi * r * r * h, BALL * r * r * r
         part = h / (h + 4.0 / 3.0 * r)  # of the volume: the cylinder
@@ -123,7 +123,7 @@ class Inertia:
 
     @staticmethod
     def rod(length: float, *, mass: float | None = None, density: float | None = None, axis: AxisLike = "z") -> Inertia:
-        """A thin rod along an axis, with a length (m), a mass or a density per length (kg/m), and no width."""
+        """A thin rod along an axis, with a length (m), and a mass or a density per length (kg/m)."""
         (h,) = _sizes(length, 1, "the length of a rod")
         return _solid("a rod", mass, density, h, (0.0, 0.0, h * h / 12.0), axis)
 
@@ -131,7 +131,9 @@ class Inertia:
 
     @staticmethod
     def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass."""
+        """Make an inertia with checks; `inertia` is a number, three principal moments or a (3, 3) matrix, about the
+        centre of mass.
+        """
         made = Inertia.read(mass, com, inertia, what)
         flaw = made.flaw
         if flaw is not None:
@@ -140,7 +142,7 @@ class Inertia:
 
     @staticmethod
     def read(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """An inertia from finite numbers, symmetric, but not always that of a rigid body: `flaw` tells."""
+        """Make an inertia from finite numbers. It is symmetric, but may be physically impossible; see `flaw`."""
         m = read_floats(mass, f"{what}: the mass", "a number (kg)")
         c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
         J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")
@@ -157,10 +159,10 @@ class Inertia:
 
     @property
     def flaw(self) -> str | None:
-        """Why no rigid body has this inertia, or None.
+        """Return why no rigid body can have this inertia, or None.
 
-        Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
-        inequality in the fourth digit, as those of flat bodies do in files with few digits.
+        Rounding is tolerated: moments may be negative by the rounding error of a shift of the origin, and may violate
+        the triangle inequality in the fourth digit, as for flat bodies in files with few digits.
         """
         if _is_inertia(self.matrix):
             return None
@@ -193,12 +195,12 @@ class Inertia:
         return self.matrix + _parallel(self.mass, np.array(self.com))
 
     def placed(self, at: Placement) -> Inertia:
-        """The same inertia seen from the frame in which `at` places the present one."""
+        """Return the inertia in another frame, in which `at` is the placement of the present frame."""
         R = instance(at, "at", Placement).matrix
         return Inertia._made(self.mass, R @ np.array(self.com) + at.vector, R @ self.matrix @ R.T)
 
     def plus(self, other: Inertia) -> Inertia:
-        """Two bodies as one; also written ``self + other``."""
+        """Return the inertia of two bodies together; also written ``self + other``."""
         mass = self.mass + instance(other, "other", Inertia).mass
         if mass == 0.0:
             return Inertia._made(0.0, np.array(self.com), self.matrix + other.matrix)
@@ -210,7 +212,7 @@ class Inertia:
         return self.plus(other) if isinstance(other, Inertia) else NotImplemented
 
     def minus(self, part: Inertia) -> Inertia:
-        """What is left of a body without one of its parts; differences within rounding are nothing."""
+        """Return the inertia of the body without one of its parts; differences within rounding count as zero."""
         mass = self.mass - instance(part, "part", Inertia).mass
         if mass <= 1e-12 * self.mass:
             mass = 0.0

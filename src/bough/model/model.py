@@ -33,10 +33,10 @@ BASE = "world"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A mechanism: a tree of bodies, each on a joint. Made by `bough.Builder`, never changed afterwards.
+    """A mechanism: a tree of bodies, each on a joint. Models are immutable; `bough.Builder` makes them.
 
-    Two models with the same content are equal. The methods that begin with *with* return another model, and so does
-    `dataclasses.replace`, which checks all parts anew.
+    Models with the same content are equal. Methods that begin with *with* return a changed copy. `dataclasses.replace`
+    does too, and checks all parts again.
 
     Attributes
     ----------
@@ -47,18 +47,18 @@ class Model:
     bodies, joints
         Body i and the joint between it and its parent are at index i-1.
     frames
-        Further named frames, merged bodies among them.
+        Additional named frames, including merged bodies.
     gravity
         Acceleration of gravity (m/s²) in the base frame.
     geometries
-        Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
+        Shapes on the bodies, for contact and viewing. Dynamics functions do not use them.
     constraints
-        Loops and couplings beside the tree. `bough.forward_dynamics`, `bough.inverse_dynamics` and what is in
-        `bough.loops` and `bough.contact` heed them; all else is of the tree alone.
+        Loops, couplings and other constraints on the tree. `bough.forward_dynamics`, `bough.inverse_dynamics`,
+        `bough.loops` and `bough.contact` include them; all other functions ignore them.
     inner_root
-        Number of the body that carries its tree inside forward dynamics, see `rerooted`; 0 if no other than outside.
+        Number of the body that is the root inside forward dynamics (see `rerooted`); 0: the normal root.
     simulation
-        Options, actuators and pairs of shapes for simulation; they do not act in the dynamics functions.
+        Options, actuators and pairs of shapes for simulation. Dynamics functions do not use them.
     """
 
     name: str
@@ -80,14 +80,14 @@ class Model:
 
     @staticmethod
     def of_checked(**parts: Any) -> Model:
-        """A model of parts that are known to be valid, all attributes given: nothing is checked again."""
+        """Make a model from all attributes, without checks; they must be valid."""
         made: Model = object.__new__(Model)
         for name, part in parts.items():
             object.__setattr__(made, name, part)
         return made
 
     def with_checked(self, **parts: Any) -> Model:
-        """The model with some attributes replaced by what is known to be valid: nothing is checked again."""
+        """Return a copy with some attributes replaced, without checks; they must be valid."""
         return Model.of_checked(**{field.name: getattr(self, field.name) for field in fields(self)} | parts)
 
     @cached_property
@@ -117,12 +117,12 @@ class Model:
 
     @cached_property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of all frames: the base, the bodies, then the further frames."""
+        """Names of all frames: the base, the bodies, then the additional frames."""
         return (BASE, *self.body_names, *(frame.name for frame in self.frames))
 
     @cached_property
     def dof_names(self) -> tuple[str, ...]:
-        """A name for each entry of v: the joint's, with a number if it has several."""
+        """A name for each entry of v: the name of the joint, with an index if it has several."""
         names = []
         for entry in self.joints:
             single = entry.joint.nv == 1
@@ -136,59 +136,63 @@ class Model:
 
     @cached_property
     def coupling(self) -> Coupling:
-        """How the joints' own coordinates follow from q and v: the identity unless there are mimic joints."""
+        """Map from q and v to the coordinates of all joints; the identity unless there are mimic joints."""
         return Coupling.of(self.tree, self.joint_names, tuple(entry.joint for entry in self.joints))
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """The constraints that are joints which close loops."""
+        """The constraints that are loops."""
         return tuple(constraint for constraint in self.constraints if isinstance(constraint, Loop))
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:
-        """A name for each row of the constraint Jacobian: the constraint's, with a number if it has several."""
+        """A name for each row of the constraint Jacobian: the name of the constraint, with an index if it has
+        several.
+        """
         return tuple(c.name if c.rows == 1 else f"{c.name}[{k}]" for c in self.constraints for k in range(c.rows))
 
     @property
     def actuators(self) -> tuple[Actuator, ...]:
-        """What turns controls into joint forces, in the order of the controls: `simulation.actuators`."""
+        """The actuators, in the order of the controls: `simulation.actuators`."""
         return self.simulation.actuators
 
     @property
     def dof_tree(self) -> Tree:
-        """The tree of the mass matrix: λₑ, or with mimic joints the elimination tree of the reduced matrix."""
+        """The tree of the mass matrix: the expanded tree λₑ, or with mimic joints the elimination tree of the reduced
+        matrix.
+        """
         return self.coupling.dof_tree
 
     def rerooted(self, link: str) -> Model:
-        """The same model, with forward dynamics computed from another body than the one that floats.
+        """Return the same model, but compute forward dynamics from another body than the floating one.
 
-        In q, v, tau and all results nothing changes: joints keep order and meaning, and the base is the body it was.
-        But inside `forward_dynamics` with the mass matrix (``method="crba"``, or "auto" where that is faster) another
-        body has the free joint. With one in the middle of the mechanism paths are shorter, and the matrix has more
-        zeros. `bough.trees.rerooting` finds the body with which this costs least.
+        q, v, tau and all results stay the same: joints keep their order and meaning, and the same body floats. Only
+        inside `forward_dynamics` with the mass matrix (``method="crba"``, or "auto" if that is faster), another body
+        has the free joint. With a body in the middle of the mechanism, paths are shorter and the matrix has more zeros.
+        `bough.trees.rerooting` finds the cheapest body.
 
         Parameters
         ----------
         link
-            Name of the body, or of a frame on it, in a tree that is on the base by a free joint. With the name of the
-            body on that joint it is the plain model again.
+            Name of the body, or of a frame on it, in a tree with a free joint on the base. The name of the floating
+            body restores the plain model.
 
         Raises
         ------
         UnknownNameError, ModelError
-            If there is no such frame; if it does not float, or its free joint has armature.
+            If there is no such frame, if its tree does not float, or if the free joint has armature.
         """
         body = self.frame(link).body
         return self.with_checked(inner_root=0 if root_that_floats(self, body) == body else body)
 
     def respanned(self, *cut: str) -> Model:
-        """The same mechanism with loops on another spanning tree: the joints named are cut, and all others carry.
+        """Return the same mechanism with another spanning tree: the named joints are cut, and all other joints form the
+        tree.
 
-        A joint that is cut becomes a `Loop` of its name among the `constraints`, and a loop that is not becomes a
-        joint. So q and v are others: the coordinate of the one is gone, that of the other has come. All other joints
-        keep sign, meaning and order, but that carriers come first; joints that were loops come last. Bodies, frames
-        and their names stay. In a configuration in which all loops are closed every body is where it was.
-        `bough.trees.spanning` finds the tree that costs least.
+        A cut joint becomes a `Loop` with the same name, and its coordinates leave q and v. A loop that is not cut
+        becomes a joint, and its coordinates join q and v. All other joints keep sign, meaning and order, except that
+        parents come first; former loops come last. Bodies, frames and their names stay. If all loops are closed, every
+        body has the same placement as before. `bough.trees.spanning` finds the cheapest tree.
 
         Parameters
         ----------
@@ -198,14 +202,14 @@ class Model:
         Raises
         ------
         UnknownNameError, ModelError
-            If there is no such joint; if a loop could not stand for it (it has armature, follows or is
-            followed); if what is left is no tree.
+            If there is no such joint, if it cannot become a loop (it has armature, follows a joint or is followed), or
+            if the other joints do not form a tree.
         """
         return respanned(self, cut)
 
     @cached_property
     def inner(self) -> Model:
-        """The model whose mass matrix forward dynamics factorises: this one, or this one hung from `inner_root`."""
+        """The model whose mass matrix forward dynamics factorises: this one, or this one with the root `inner_root`."""
         return hung_from(self, self.inner_root) if self.inner_root else self
 
     with_body = editing.with_body
@@ -221,32 +225,34 @@ class Model:
     without = editing.without
 
     def q_slice(self, joint: str) -> slice:
-        """Where the configuration of a joint lies in q."""
+        """Slice of q that contains the configuration of a joint."""
         return self._slice(joint, "nq")
 
     def v_slice(self, joint: str) -> slice:
-        """Where the velocity of a joint lies in v."""
+        """Slice of v that contains the velocity of a joint."""
         return self._slice(joint, "nv")
 
     def frame(self, name: str) -> Frame:
-        """A frame by name: a further frame, a body's own, or the base's, placed in the frame of its body."""
+        """Return a frame by name: an additional frame, a body frame or the base frame, with its placement in its
+        body.
+        """
         if not isinstance(name, str) or name not in self._frames:
             raise UnknownNameError("frame", name, self.frame_names)
         return self._frames[name]
 
     def path_dofs(self, frame: str) -> tuple[int, ...]:
-        """The entries of v that move a frame: those of the joints between the base and it, in ascending order."""
+        """Indices of the entries of v that move a frame: joints between the base and the frame, in ascending order."""
         body = self.frame(frame).body
         own = np.cumsum([0, *(own_joint(entry.joint).nv for entry in self.joints)])
         path = self.tree.path(body) if body else ()
         return tuple(sorted({int(self.coupling.v_source[k]) for i in path for k in range(own[i - 1], own[i])}))
 
     def joint(self, name: str) -> JointEntry:
-        """A joint by name."""
+        """Return a joint by name."""
         return self.joints[self._joint_number(name)]
 
     def limits(self, what: str) -> NDArray[np.float64]:
-        """All limits or losses of one sort.
+        """Return all limits or losses of one kind, as an array.
 
         "lower", "upper" and "rest" have length nq; "velocity", "effort", "damping", "friction", "armature" and
         "stiffness" have length nv.
@@ -255,10 +261,10 @@ class Model:
         return _numbers_of(moving, what, (*LIMITS, "armature"))
 
     def loop_limits(self, what: str) -> NDArray[np.float64]:
-        """All limits or losses of one sort of the joints that close loops, in the order of `loops`.
+        """Return all limits or losses of one kind for the loop joints, in the order of `loops`.
 
-        "lower", "upper" and "rest" are laid out as `bough.loops.coordinates`; "velocity", "effort", "damping",
-        "friction" and "stiffness" have as many entries as `bough.loops.coordinate_jacobian` has rows.
+        "lower", "upper" and "rest" have the layout of `bough.loops.coordinates`; "velocity", "effort", "damping",
+        "friction" and "stiffness" have one entry per row of `bough.loops.coordinate_jacobian`.
         """
         return _numbers_of(self.loops, what, LIMITS)
 

@@ -124,9 +124,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a model, in order.
+    """Parameters of a model: numbers that become inputs of functions.
 
-    They are called
+    Their names are
 
     - "gravity": (3,), m/s² in the base frame;
     - "mass of hand": (), kg; "com of hand": (3,), m in the body frame; "inertia of hand": (3, 3), kg m² about that
@@ -134,15 +134,14 @@ class Parameters:
     - "hand", the name of a body: (10,), mass, centre of mass and inertia about it, xx yx yy zx zy zz;
     - "moments of hand": (10,), mass, m c, and inertia about the origin of the body frame, xx yx yy zx zy zz. Forces are
       linear in them;
-    - "payload of tool", with the name of a frame or body: (10,), as those of a body, of what is added there;
+    - "payload of tool", with the name of a frame or body: (10,), numbers as for a body, of mass added there;
     - "placement of wrist", with the name of a joint, of the body it moves, or of a frame: (7,), position (m) and unit
       quaternion (x y z w) in the parent's body frame; "position of wrist": (3,); "rotation of wrist": (4,);
     - "armature of knee", "damping of knee", "stiffness of knee": (nv of the joint,); "rest of knee": (nq of it,).
 
-    Masses, armature, damping and stiffness must not be negative, nor principal moments of inertia (beyond rounding,
-    1e-6 of their sum), unless those of the model are: files may say so. That no moment exceeds the sum of the others is
-    not asked. "moments" are taken as they are, since forces are linear in them, and so are payloads: a negative one
-    takes something away.
+    Masses, armature, damping, stiffness and principal moments of inertia must not be negative (beyond rounding, 1e-6 of
+    the sum of the moments), unless those of the model are. A moment may exceed the sum of the others. "moments" and
+    payloads may have any value, because forces are linear in them; a negative payload removes mass.
 
     Examples
     --------
@@ -160,7 +159,7 @@ class Parameters:
 
     @staticmethod
     def of(model: Model, names: str | Iterable[str] | Parameters) -> Parameters:
-        """The parameters of the given names; `UnknownNameError` lists the nearest valid ones."""
+        """Return the parameters with the given names. For an unknown name, `UnknownNameError` lists similar ones."""
         if not isinstance(model, Model):
             raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
         wanted = names.names if isinstance(names, Parameters) else reading.names(names, "parameters")
@@ -169,7 +168,7 @@ class Parameters:
         for entry in entries:
             for part in entry.covers:
                 if part in said:
-                    raise ModelError(f"the parameters {said[part]!r} and {entry.name!r} say the same, expected one")
+                    raise ModelError(f"the parameters {said[part]!r} and {entry.name!r} overlap, expected one of them")
                 said[part] = entry.name
         return Parameters(entries)
 
@@ -180,16 +179,18 @@ class Parameters:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many numbers each parameter has, by name, as `bough.program.trace` takes the inputs."""
+        """Number of entries of each parameter, by name, as `bough.program.trace` takes the inputs."""
         return {entry.name: entry.size for entry in self.entries}
 
     @property
     def digest(self) -> str:
-        """Which numbers are inputs, in which order, as text."""
+        """Text that identifies the inputs and their order."""
         return repr([(p.name, p.what, p.body, p.frame, p.size) for p in self.entries])
 
     def on(self, model: Model) -> Parameters:
-        """The parameters of the same names of another model, whose bodies and joints may be in another order."""
+        """Return the parameters with the same names of another model, whose bodies and joints may have another
+        order.
+        """
         return Parameters.of(model, self.names)
 
     def __iter__(self) -> Iterator[Parameter]:
@@ -227,7 +228,9 @@ def _read(model: Model, name: object) -> Parameter:
     if what == "payload":
         place = model.frame(whose)
         if not place.body:
-            raise ModelError(f"{name!r} cannot be a parameter: {whose!r} is fixed to the base, where no mass is felt")
+            raise ModelError(
+                f"{name!r} cannot be a parameter: {whose!r} is fixed to the base, where mass has no effect"
+            )
         frame = "" if whose in model.body_names else whose
         return Parameter(name, what, place.body, frame, (10,), (0.0,) * 10, PAYLOAD)
     return _inertial(model, name, what, whose)

@@ -16,8 +16,8 @@ __all__ = ["HERE", "Body", "Frame", "Inertia", "JointEntry", "Placement", "Vec3"
 class Body:
     """A moving body.
 
-    `frame` places the body frame in the moving side of the body's joint. Whatever is said of a body (its inertia,
-    joints and frames on it, forces that act on it) is in the body frame.
+    `frame` is the placement of the body frame in the moving side of its joint. All data of a body (inertia, joints and
+    frames on it, forces on it) are in the body frame.
     """
 
     name: str
@@ -29,8 +29,8 @@ class Body:
 class Frame:
     """A named frame fixed to a body (0 is the base).
 
-    `inertia` is that part of the body's inertia that came with a link on a fixed joint, in this frame, where it was
-    asked to be kept: for the record, since the body has it already.
+    `inertia` is the part of the body's inertia that came from a link on a fixed joint, in this frame, if requested. It
+    is for information only: the inertia of the body includes it.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class JointEntry:
-    """The joint of one body: its type, where its fixed side sits on the parent, and its limits and losses.
+    """The joint of one body: its type, the placement of its fixed side on the parent, and its limits and losses.
 
-    `lower` and `upper` bound q, `rest` is where a spring is at rest (length nq); the others are per degree of freedom
-    (length nv). Limits, damping (N m s/rad or N s/m), dry friction (N m or N) and the stiffness of springs (N m/rad or
-    N/m) are carried for simulation and control; the dynamics functions use `armature` (kg m² or kg), which is added to
-    the diagonal of the mass matrix. How softly limits and dry friction hold in a simulation is told by two `Softness`.
+    `lower` and `upper` are limits of q, and `rest` is the rest position of a spring (length nq). The others are per
+    degree of freedom (length nv). Simulations use limits, damping (N m s/rad or N s/m), dry friction (N m or N) and
+    stiffness (N m/rad or N/m); dynamics functions use them only on request. They always add `armature` (kg m² or kg) to
+    the diagonal of the mass matrix. Two `Softness` describe limits and dry friction in simulations.
     """
 
     name: str

@@ -37,17 +37,18 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple
 
 @dataclass(frozen=True, slots=True, init=False)
 class Placement:
-    """Where a frame is in another: rotation (3, 3, child to parent coordinates) and origin (3,) in metres.
+    """Placement of a frame in another frame: rotation (3, 3, child to parent coordinates) and origin (3,) in metres.
 
-    ``A @ B`` is the placement of a frame that B places in the frame that A places, ``X.inverse`` leads back, and
-    ``X.act(points)`` takes points from the one frame to the other. Wherever a model is built, `at` takes a placement.
+    ``A @ B`` composes placements: B places a frame in the frame of A. ``X.inverse`` is the inverse, and
+    ``X.act(points)`` transforms points from the child frame to the parent frame. In the methods of models and builders,
+    `at` may be a placement.
 
     Parameters
     ----------
     rotation
-        A (3, 3) rotation; one within 1e-6 of it is replaced by the nearest.
+        A (3, 3) rotation matrix. A matrix within 1e-6 of a rotation is replaced by the nearest rotation.
     origin
-        Where the origin of the frame is, three numbers (m).
+        Position of the origin of the frame, three numbers (m).
 
     Examples
     --------
@@ -74,12 +75,16 @@ class Placement:
 
     @staticmethod
     def of(rotation: ArrayLike, origin: ArrayLike, what: str) -> Placement:
-        """From arrays, checked; errors name `what`. A matrix within 1e-6 of a rotation becomes the nearest one."""
+        """Make a placement from arrays, with checks; errors name `what`. A matrix within 1e-6 of a rotation becomes the
+        nearest rotation.
+        """
         return Placement._made(*_checked(rotation, origin, what))
 
     @staticmethod
     def from_rpy(rpy: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Placement:
-        """From roll about x, then pitch about y, then yaw about z, all about fixed axes (rad), as in URDF."""
+        """Make a placement from roll about x, then pitch about y, then yaw about z, about fixed axes (rad), as in
+        URDF.
+        """
         angles = read_floats(rpy, "rpy of a placement", "three finite angles (rad)")
         if angles.shape != (3,) or not all_finite(angles):
             raise ModelError(f"rpy of a placement is {rpy!r}, expected three finite angles (rad)")
@@ -87,7 +92,7 @@ class Placement:
 
     @staticmethod
     def from_quaternion(quaternion: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Placement:
-        """From a unit quaternion [x y z w], scalar last, and an origin."""
+        """Make a placement from a unit quaternion [x y z w], scalar last, and an origin."""
         q = read_floats(quaternion, "the quaternion of a placement", "four finite numbers (x y z w)")
         if q.shape != (4,) or not all_finite(q):
             raise ModelError(f"the quaternion of a placement is {quaternion!r}, expected four finite numbers (x y z w)")
@@ -98,7 +103,7 @@ class Placement:
 
     @staticmethod
     def from_matrix(matrix: ArrayLike) -> Placement:
-        """From a (4, 4) matrix as `bough.placements` gives: rotation and origin above a row 0 0 0 1."""
+        """Make a placement from a homogeneous (4, 4) matrix, as `bough.placements` returns."""
         X = read_floats(matrix, "the matrix of a placement", "a (4, 4) matrix")
         if X.shape != (4, 4):
             raise ModelError(f"the matrix of a placement has shape {X.shape}, expected (4, 4)")
@@ -108,7 +113,7 @@ class Placement:
 
     @staticmethod
     def exp(motion: ArrayLike) -> Placement:
-        """The placement, in the frame it starts from, that a frame reaches in a unit of time at a constant velocity.
+        """Return the placement that a frame reaches in unit time at a constant velocity, relative to its start.
 
         The velocity [vx vy vz ωx ωy ωz] (m, rad) is along the axes of the frame itself, linear part first.
         `bough.exp_placements` does the same for arrays.
@@ -127,7 +132,7 @@ class Placement:
 
     @staticmethod
     def by_joint(joint: Joint, q: Sequence[float]) -> Placement:
-        """Where a joint holds its body in the joint frame at a configuration, both in the author's axes."""
+        """Return the placement of a body in the joint frame at a configuration, both in the axes of the model."""
         if not isinstance(joint, Joint):
             raise ModelError(f"joint is {shown(joint)}, expected a bough.joints.Joint")
         given = read_floats(q, "q", f"{joint.nq} numbers")
@@ -156,7 +161,9 @@ class Placement:
 
     @property
     def homogeneous(self) -> Floats:
-        """The (4, 4) matrix that takes [x y z 1] from this frame to the other, as `bough.placements` gives."""
+        """The homogeneous (4, 4) matrix, as `bough.placements` returns: it maps [x y z 1] from child to parent
+        coordinates.
+        """
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = self.rotation, self.origin
         return X
@@ -167,12 +174,12 @@ class Placement:
 
     @property
     def quaternion(self) -> Floats:
-        """The rotation as a unit quaternion [x y z w]; of the two, the one whose largest entry is positive."""
+        """The rotation as a unit quaternion [x y z w], with the sign that makes its largest entry positive."""
         return np.array(Quaternion.of_rotation(Matrix.of_rows(self.rotation)).parts, dtype=float)
 
     @property
     def rpy(self) -> Vec3:
-        """Roll, pitch and yaw (rad), exact to rounding also where roll and yaw turn about the same axis."""
+        """Roll, pitch and yaw (rad), exact to rounding, also if roll and yaw rotate about the same axis."""
         (a, b, c), (d, e, f), (g, _, _) = self.rotation
         yaw = math.atan2(d, a) if math.hypot(a, d) > 1e-12 else 0.0
         cz, sz = math.cos(yaw), math.sin(yaw)
@@ -181,9 +188,10 @@ class Placement:
 
     @property
     def log(self) -> Floats:
-        """The motion (6,), linear part first (m, rad), of which this is the exponential; by at most half a turn.
+        """The logarithm: the motion (6,), linear part first (m, rad), whose exponential is this placement; at most half
+        a turn.
 
-        Of the two of exactly half a turn it is one or the other. `bough.log_placements` does the same for arrays.
+        For exactly half a turn it returns one of the two solutions. `bough.log_placements` does the same for arrays.
         """
         m = Transform(Matrix.of_rows(self.rotation), Vector(*self.origin)).log
         result = np.array([*m.linear.parts, *m.angular.parts], dtype=float)
@@ -195,11 +203,11 @@ class Placement:
 
     @property
     def inverse(self) -> Placement:
-        """The inverse: the placement of the other frame in this one."""
+        """The inverse: the placement of the parent frame in the child frame."""
         return self if self is HERE else Placement._made(self.matrix.T, -self.matrix.T @ self.vector)
 
     def then(self, inner: Placement) -> Placement:
-        """Placement of the frame that `inner` places in this one; also written ``self @ inner``."""
+        """Return the composition with `inner`, a placement in the child frame; also written ``self @ inner``."""
         instance(inner, "inner", Placement)
         if self is HERE:
             return inner
@@ -211,7 +219,7 @@ class Placement:
         return self.then(inner) if isinstance(inner, Placement) else NotImplemented
 
     def act(self, points: ArrayLike) -> Floats:
-        """Points (..., 3) given in this frame (m), as seen from the other: R p + origin."""
+        """Transform points (..., 3) from child to parent coordinates (m): R p + origin."""
         p = read_floats(points, "the points", "numbers of shape (..., 3)")
         if p.shape[-1:] != (3,):
             raise ModelError(f"the points have shape {p.shape}, expected (..., 3)")

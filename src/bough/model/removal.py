@@ -55,8 +55,8 @@ def _require_leaders(model: Model, stay: Sequence[int], joints: set[str]) -> Non
         entry = model.joints[i - 1]
         if isinstance(entry.joint, Mimic) and entry.joint.source not in joints:
             raise ModelError(
-                f"joint {entry.name!r} follows joint {entry.joint.source!r}, which would be gone: expected both to go, "
-                "or neither"
+                f"joint {entry.name!r} follows joint {entry.joint.source!r}, which would be removed: expected both to "
+                "be removed, or neither"
             )
 
 

@@ -59,32 +59,33 @@ def _put(part: object, name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Sensor:
-    """Something that is read while a mechanism moves, as MuJoCo's sensor of that kind reads it.
+    """A sensor, which reads the same as MuJoCo's sensor of that kind.
 
-    At a frame, along its axes: "gyro" (angular velocity), "velocimeter" (velocity of its origin), "accelerometer"
-    (acceleration of its origin, less gravity), "force" and "torque" (of the joint that carries its body on the body),
-    "touch" (sum of the normal forces of contacts of its body, within the zone if there is one). In the world, or along
-    the axes of `reference` and relative to it: "framepos", "framequat" (scalar last), "framexaxis", "frameyaxis",
-    "framezaxis", "framelinvel", "frameangvel"; "framelinacc" (less gravity) and "frameangacc" in the world alone. Of a
-    joint with one coordinate "jointpos", "jointvel", "jointactuatorfrc" (what drives it: actuators, tau and targets);
-    of a spherical one "ballquat" and "ballangvel". Of an actuator "actuatorpos", "actuatorvel", "actuatorfrc".
+    Sensors of a frame, along its axes: "gyro" (angular velocity), "velocimeter" (velocity of its origin),
+    "accelerometer" (acceleration of its origin minus gravity), "force" and "torque" (of the parent joint on the body),
+    "touch" (sum of the normal contact forces of its body, within the zone if there is one). Sensors of a frame in the
+    world, or relative to `reference` and along its axes: "framepos", "framequat" (scalar last), "framexaxis",
+    "frameyaxis", "framezaxis", "framelinvel", "frameangvel"; "framelinacc" (minus gravity) and "frameangacc" only in
+    the world. Sensors of a joint with one coordinate: "jointpos", "jointvel", "jointactuatorfrc" (force of actuators,
+    tau and targets); of a spherical joint: "ballquat" and "ballangvel". Sensors of an actuator: "actuatorpos",
+    "actuatorvel", "actuatorfrc".
 
     Attributes
     ----------
     name
-        Its name; sensors have names of their own.
+        Name, unique among sensors.
     kind
         One of those above.
     of
         Name of the frame or body, of the joint, or of the actuator.
     reference
-        Frame that others are seen from; "": the world.
+        Reference frame; "": the world.
     zone, size
-        Of touch, a shape about the frame: "sphere", "capsule" (radius, length), "ellipsoid" (half axes), "cylinder"
-        (radius, length) or "box" (lengths), in metres. A contact counts if a ray from its point along the force meets
-        it.
+        For "touch": a shape at the frame, "sphere", "capsule" (radius, length), "ellipsoid" (half axes), "cylinder"
+        (radius, length) or "box" (lengths), in metres. A contact counts if a ray from its point along the force hits
+        the shape.
     cutoff
-        What readings are clamped to, ± this number; 0: nothing.
+        Readings are clamped to ± this number; 0: no clamping.
 
     Examples
     --------
@@ -112,11 +113,11 @@ class Sensor:
                 raise ModelError(f"{what}: the {title} is {shown(part)}, expected a string that is not empty")
         known_name(self.kind, "kind of sensor", SENSORS)
         if self.reference and self.kind not in RELATIVE:
-            raise ModelError(f"{what}: reference is {shown(self.reference)}, which a {self.kind} has not")
+            raise ModelError(f"{what}: reference is {shown(self.reference)}, which a {self.kind} sensor does not have")
         if self.zone:
             known_name(self.zone, "shape of a zone", ZONES)
         if self.zone and self.kind != "touch":
-            raise ModelError(f"{what}: zone is {shown(self.zone)}, which a {self.kind} has not")
+            raise ModelError(f"{what}: zone is {shown(self.zone)}, which a {self.kind} sensor does not have")
         size, count = listed(self.size, f"{what}: size", "numbers"), ZONES.get(self.zone, 0)
         _put(self, "size", read_numbers(size, f"{what}: size", count, f"{count} lengths (m)", least=0.0))
         _put(self, "cutoff", number(self.cutoff, f"{what}: cutoff", "0 or more", least=0.0, error=ModelError))

@@ -57,14 +57,14 @@ def _put(part: object, name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Actuator:
-    """What turns a control into forces on a joint: gear × (gain × control + bias₀ + bias₁ x + bias₂ ẋ).
+    """An actuator: it applies the forces gear × (gain × control + bias₀ + bias₁ x + bias₂ ẋ) to a joint.
 
-    x = Σ gear × q is its length, with the logarithm of the rotation for a spherical joint, and ẋ = Σ gear × v.
+    x = Σ gear × q is its length (for a spherical joint with the logarithm of the rotation), and ẋ = Σ gear × v.
 
     Attributes
     ----------
     name
-        Its name; actuators have names of their own.
+        Name, unique among actuators.
     joint
         Name of the joint it acts on.
     gear
@@ -73,7 +73,8 @@ class Actuator:
         The affine law: a motor has gain 1 and no bias, a position servo gain kp and bias (0, -kp, -kv), a velocity
         servo gain kv and bias (0, 0, -kv).
     ctrlrange, forcerange
-        What the control, and then the force before the gear, are clamped to: (lowest, highest), infinite if not.
+        Ranges (lowest, highest) to which the control, and the force before the gear, are clamped; infinite: no
+        clamping.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class Actuator:
 
     @property
     def kind(self) -> str:
-        """What the law is called: "motor", "position", "velocity", or "general"."""
+        """Kind of the law: "motor", "position", "velocity", or "general"."""
         constant, position, velocity = self.bias
         if not any(self.bias):
             return "motor"
@@ -119,7 +120,7 @@ class Actuator:
 
 @dataclass(frozen=True)
 class ExplicitPair:
-    """Two shapes that may touch whatever their masks and bodies, and what their contact is like.
+    """Two shapes that may touch regardless of their masks and bodies, and their contact parameters.
 
     Attributes
     ----------
@@ -128,7 +129,7 @@ class ExplicitPair:
     condim, solref, solimp, margin, gap
         As those of `Surface`.
     friction
-        Coefficients of the five directions: two sliding, torsional (m), two rolling (m).
+        Friction coefficients of five directions: two sliding, torsional (m), two rolling (m).
     solreffriction
         solref of the friction rows; (0, 0): that of the normal.
     """
@@ -160,36 +161,36 @@ class ExplicitPair:
 
 @dataclass(frozen=True)
 class SimulationData:
-    """What a model says of its simulation: `model.simulation`; the defaults are MuJoCo's.
+    """Simulation data of a model: `model.simulation`. The defaults are MuJoCo's.
 
     Attributes
     ----------
     timestep
-        Length of a step (s).
+        Time step (s).
     integrator
-        "euler" (semi-implicit), "rk4", "implicitfast", or "implicit", which is simulated as "implicitfast".
+        "euler" (semi-implicit), "rk4", "implicitfast", or "implicit", which runs as "implicitfast".
     cone
-        Cones of friction: "pyramidal" or "elliptic".
+        Friction cone: "pyramidal" or "elliptic".
     impratio
-        How much harder friction is than the normal force, with elliptic cones.
+        Ratio of frictional to normal impedance, for elliptic cones.
     tolerance, iterations
-        When the solver of contact stops.
+        Stopping criteria of the contact solver.
     disabled
-        What is switched off: names of `SWITCHES`; with "constraint" contact, limits, dry friction and equalities.
+        Disabled features: names of `SWITCHES`. "constraint" disables contact, limits, dry friction and equalities.
     actuators
-        What turns controls into joint forces, in the order of the controls.
+        Actuators, in the order of the controls.
     sensors
-        What is read while the mechanism moves.
+        Sensors.
     pairs, excludes
-        Shapes that may touch whatever else is said; names of two bodies or frames whose shapes do not touch.
+        Pairs of shapes that may always touch; pairs of bodies or frames whose shapes do not touch.
     reference
-        The configuration (nq) of the file, in which the masses that contacts and limits feel are taken; empty if the
-        file has none, such as a MJCF file without a keyframe, and then the neutral one (`bough.neutral`) is meant.
+        Configuration (nq) of the file, in which the effective masses of contacts and limits are computed. Empty if the
+        file has none, for example a MJCF file without a keyframe; then the neutral one (`bough.neutral`) is used.
     link_centres
-        For links that became one body with others, by name: their own centre of mass (m), in their own frame. It is
-        there that their shapes feel the mass of the body.
+        For links that were merged with others, by name: their own centre of mass (m), in their own frame. The effective
+        mass of their shapes is computed there.
     not_understood
-        What the file says of simulation and bough has no place for, as text.
+        Simulation features of the file that bough ignores, as text.
 
     Examples
     --------
@@ -239,16 +240,16 @@ class SimulationData:
 
     @property
     def strange_actuators(self) -> tuple[str, ...]:
-        """Those of the file that bough has no place for, each with the reason."""
+        """Actuators of the file that bough does not support, each with the reason."""
         return tuple(text for text in self.not_understood if text.startswith("actuator "))
 
     @property
     def switched_off(self) -> frozenset[str]:
-        """What does not act: what is disabled, and with "constraint" all that is one."""
+        """All disabled features, including those that "constraint" disables."""
         return frozenset((*self.disabled, *(CONSTRAINTS if "constraint" in self.disabled else ())))
 
     def without(self, joints: set[str], frames: set[str], shapes: set[str]) -> SimulationData:
-        """What is left where only these joints, bodies or frames, and shapes are."""
+        """Return the data that remain for the given joints, bodies or frames, and shapes."""
         actuators = tuple(x for x in self.actuators if x.joint in joints)
         names = {"frame": frames | {""}, "joint": joints, "actuator": {x.name for x in actuators}}
         sensors = (x for x in self.sensors if x.of in names[SENSORS[x.kind].on] and x.reference in names["frame"])
@@ -318,4 +319,4 @@ def _check_sensors(model: Model, data: SimulationData) -> None:
         if kind.on == "joint":
             joint = model.joint(sensor.of).joint
             if sensor.kind.startswith("ball") != bool(joint.quaternions) or joint.nv != (3 if joint.quaternions else 1):
-                raise ModelError(f"{what}: joint {sensor.of!r} is of a type that a {sensor.kind} cannot be read of")
+                raise ModelError(f"{what}: joint {sensor.of!r} has a type that {sensor.kind} sensors do not support")

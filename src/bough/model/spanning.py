@@ -92,8 +92,8 @@ def respanned(model: Model, cut: Sequence[str]) -> Model:
     joints = graph.tree(cut)
     if joints is None or len(joints) != model.nbodies:
         raise ModelError(
-            f"without {', '.join(map(repr, cut)) or 'cuts'} the joints are no tree that carries all bodies: expected "
-            f"{len(graph.loops)} of them to be cut, one in each loop"
+            f"without {', '.join(map(repr, cut)) or 'cuts'} the joints do not form a tree of all bodies: expected "
+            f"{len(graph.loops)} cut{'s'[: len(graph.loops) != 1]}, one in each loop"
         )
     others = [x for x in model.constraints if not isinstance(x, Loop)]
     return model_on_joints(
@@ -128,11 +128,11 @@ def _not_to_be_cut(model: Model) -> dict[str, str]:
         if isinstance(entry.joint, Mimic):
             reasons[name] = f"it follows joint {entry.joint.source!r}"
         elif isinstance(entry.joint, Free):
-            reasons[name] = "it holds nothing, so no loop could take its place"
+            reasons[name] = "it constrains nothing, so it cannot become a loop"
         elif name in followed:
             reasons[name] = f"joint {followed[name]!r} follows it"
         elif name in coupled:
             reasons[name] = f"constraint {coupled[name]!r} couples it"
         elif any(entry.armature):
-            reasons[name] = f"it has the armature {entry.armature}, for which a loop has no room"
+            reasons[name] = f"it has the armature {entry.armature}, which a loop cannot have"
     return reasons

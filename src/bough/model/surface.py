@@ -72,20 +72,20 @@ def _put(part: object, values: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Softness:
-    """How softly a limit, dry friction, a loop or a law between coordinates holds.
+    """Softness of a limit, of dry friction, of a loop or of a law between coordinates.
 
     Attributes
     ----------
     solref
-        (time constant (s), damping ratio) of the way back, both positive; or (-stiffness, -damping), neither positive,
-        per unit of what the row accelerates.
+        (time constant (s), damping ratio) of the response, both positive; or (-stiffness, -damping), both not positive,
+        per unit of effective mass.
     solimp
-        (d₀, d₁, width, midpoint, power): the impedance, how much of the ideal force is used, goes from d₀ where the row
-        begins to act to d₁ at `width` (m or rad) beyond; d₀ and d₁ in [0, 1], midpoint in [0, 1], power at least 1.
+        (d₀, d₁, width, midpoint, power): the impedance (the fraction of the ideal force) goes from d₀, where the row
+        begins to act, to d₁ at a depth of `width` (m or rad). d₀, d₁ and midpoint are in [0, 1], power is at least 1.
     margin
         Distance (m or rad) before a limit at which it begins to act. Friction and equalities have none.
     torquescale
-        Of a loop: how hard its rotations are held beside its translations, a factor of their errors and of their rows.
+        For loops: factor of rotational errors and rows relative to translational ones.
 
     Examples
     --------
@@ -111,27 +111,26 @@ SOFT = Softness()
 
 @dataclass(frozen=True)
 class Surface:
-    """What a shape says of contact. Two shapes that touch combine what they say, see `bough.Scene`.
+    """Contact properties of a shape. `bough.Scene` combines those of two shapes that touch.
 
     Attributes
     ----------
     friction
-        Coefficients (sliding, torsional (m), rolling (m)); one or two numbers leave the others at their defaults.
+        Friction coefficients (sliding, torsional (m), rolling (m)); missing numbers have their defaults.
     condim
-        Dimension of the contact force: 1 the normal alone, 3 with sliding, 4 with torsional, 6 with rolling friction.
+        Dimension of the contact force: 1 normal only, 3 with sliding, 4 with torsional, 6 with rolling friction.
     contype, conaffinity
-        Masks of 32 bits. Two shapes may touch if a bit of the contype of one is in the conaffinity of the other.
+        32-bit masks. Two shapes may touch if the contype of one and the conaffinity of the other share a bit.
     priority
-        Of two shapes with different priorities the one with the higher alone says what the contact is like.
+        If two shapes have different priorities, only the shape with the higher one determines the contact parameters.
     solmix
-        Weight, not negative, with which solref and solimp are averaged where priorities are equal.
+        Nonnegative weight for averaging solref and solimp if priorities are equal.
     solref, solimp
-        How softly the contact holds, as in `Softness`.
+        Softness of the contact, as in `Softness`.
     margin, gap
-        Distance (m) at which the contact begins to act, and how much further away it is told of already.
+        Distance (m) at which the contact begins to act, and the additional distance (m) at which it is reported.
     restitution
-        How much of the speed at which it is hit is left after a bounce, from 0 to 1; for hard contact alone. Of two
-        shapes the larger counts.
+        Coefficient of restitution from 0 to 1, for hard contact only. Of two shapes, the larger value counts.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def side_branch_chain(m: int, length: int = 1) -> Model:
 
 
 def balanced_tree(levels: int, arity: int = 2) -> Model:
-    """A balanced tree, of two branches at each body unless told otherwise."""
+    """A balanced tree with `arity` branches at each body (default: two)."""
     return on_tree(named.balanced_tree(levels, arity), f"balanced tree of {levels} levels")
 
 
@@ -47,7 +47,7 @@ def grid(m: int) -> Model:
 
 
 def star(n: int) -> Model:
-    """n bodies, each on the base."""
+    """A star: n bodies, each on the base."""
     return on_tree(named.star(n), f"star {n}")
 
 
@@ -71,10 +71,10 @@ def on_tree(tree: Tree, name: str = "mechanism", *, floating: Collection[int] = 
     name
         Name of the model.
     floating
-        Bodies on free joints; all others are on revolute ones.
+        Bodies on free joints. All others are on revolute joints.
     dh
-        Whether the placement of one child of each body (the one the papers choose) is a Denavit-Hartenberg one: a screw
-        about x, and for the child of a floating base none but the joint itself.
+        Whether the placement of one child of each body (the one that the papers choose) is a Denavit-Hartenberg
+        placement: a screw about x, and for the child of a floating base only the joint itself.
     """
     if not isinstance(tree, Tree):
         raise TreeError(f"tree is a {type(tree).__name__}, expected a bough.trees.Tree")

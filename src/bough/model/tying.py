@@ -57,14 +57,14 @@ def check_tie(tie: Tie, parts: tuple[Sequence[Body], Sequence[JointEntry]], what
     for end in tie.bodies:
         require_rigid(*parts, end.body, what)
     if not any(end.body for end in tie.bodies) and not tie.joints:
-        raise ModelError(f"{what} is on no body that moves and on no joint, expected at least one")
+        raise ModelError(f"{what} has no moving body and no joint, expected at least one")
     sides = _kinds(tie, known)
     require_constraint(tie.constraint, sides, what)
     given = tie.constraint
     if given.one_sided or given.inertial:
         raise ModelError(
-            f"{what} is {given!r}, which {'pushes and never pulls' if given.one_sided else 'has inertia'}; expected "
-            "one whose rows vanish: on models, contacts and limits are those of bough.contact, armature is of joints"
+            f"{what} is {given!r}, which {'pushes and never pulls' if given.one_sided else 'has inertia'}; expected an "
+            "equality: for contacts and limits use bough.contact, for armature the joints"
         )
     require_no_time(given, sides, what)
 

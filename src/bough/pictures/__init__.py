@@ -1,7 +1,7 @@
-"""Pictures of models without a screen: PNG, GIF and MP4, by a small renderer of bough's own on NumPy.
+"""Pictures of models without a screen: PNG, GIF and MP4, by bough's own renderer on NumPy.
 
-`image` gives the picture of a model as an array, `save` writes a picture or a motion to a file. A `bough.Trajectory`
-does the same with its own motion: ``trajectory.save("run.gif")``. `page` tells all of a model in HTML.
+`image` returns a picture of a model as an array, and `save` writes a picture or a motion to a file. A
+`bough.Trajectory` can also save itself: ``trajectory.save("run.gif")``. `page` makes an HTML report of a model.
 """
 
 from bough.pictures.files import save

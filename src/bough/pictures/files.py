@@ -46,28 +46,28 @@ def save(
     fineness: int | None = None,
     world: Iterable[Geometry] = (),
 ) -> None:
-    """Write a picture of a model to a PNG file, or a motion to a GIF or MP4 file; no screen is needed.
+    """Write a picture of a model to a PNG file, or a motion to a GIF or MP4 file, without a screen.
 
     Parameters
     ----------
     model
         The mechanism.
     path
-        The file, which ends in ``.png``, ``.gif`` or ``.mp4``. The last two need the extra ``pictures``.
+        File name that ends in ``.png``, ``.gif`` or ``.mp4``. GIF and MP4 need the extra ``pictures``.
     q
-        For PNG the configuration (nq,), the neutral one unless given, or several (..., nq) to draw beside each other.
-        For GIF and MP4 the configurations (T, ..., nq) of a motion, one after the other.
+        For PNG: the configuration (nq,) (default: neutral), or several (..., nq), which are drawn side by side. For GIF
+        and MP4: the configurations (T, ..., nq) of a motion.
     rate
-        Pictures in a second.
+        Pictures per second.
     size, azimuth, elevation, floor, fineness, world
-        As for `image`; pixels have 3 × 3 samples in PNG files and 2 × 2 in others, unless told.
+        As for `image`. The default fineness is 3 × 3 samples per pixel for PNG and 2 × 2 for others.
 
     Raises
     ------
     SaveError
-        If the suffix is another one, there is no such folder, or the file cannot be written.
+        If the suffix is unknown, the folder does not exist, or the file cannot be written.
     BoughError
-        If a package is missing; the message says which extra brings it.
+        If a package is missing; the message names the extra.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def save(
     states = np.zeros(0) if q is None else as_floats("q", q, (model.nq,))
     if states.ndim < 2 or not states.size:
         raise SaveError(
-            f"{str(target)!r}: a film needs the configurations of a motion, expected q (T, ..., {model.nq})"
+            f"{str(target)!r}: a video needs the configurations of a motion, expected q (T, ..., {model.nq})"
         )
     view = read_view(size, azimuth, elevation, floor, 2 if fineness is None else fineness)
     many = np.asarray(states, dtype=np.float64).reshape(len(states), math.prod(states.shape[1:-1]), model.nq)

@@ -62,17 +62,17 @@ td.bar { width: 26%; min-width: 70px; } td.bar i { display: block; height: 12px;
 
 
 def page(model: Model, speeds: Mapping[str, float] | None = None) -> str:
-    """The page of a model as HTML: picture, tree, sparsity, operations by algorithm, cost against n, speeds.
+    """Make an HTML report of a model: picture, tree, sparsity, operations by algorithm, cost against n, speeds.
 
-    It is one text without scripts that loads nothing from elsewhere; write it to a file to look at it. Names of the
-    model are shown as they are, whatever is in them. `bough info MODEL --html FILE` does so from the shell.
+    The report is one string without scripts or external resources; write it to a file to view it. Names in the model
+    are escaped. `bough info MODEL --html FILE` does this on the command line.
 
     Parameters
     ----------
     model
         The mechanism.
     speeds
-        What was measured, if anything: a time in µs for each name, such as "bough aba" and "Pinocchio aba".
+        Optional measurements: a time in µs for each name, such as "bough aba" and "Pinocchio aba".
 
     Examples
     --------
@@ -93,11 +93,11 @@ def page(model: Model, speeds: Mapping[str, float] | None = None) -> str:
         _section("slim", "", _picture(model)),
         _section("wide", parts.title, _table(parts)),
         _section("slim", "Tree", f'<div class="scroll">{tree_svg(model)}</div>'),
-        _section("wide", "Where the mass matrix and its factor are not zero", _sparsity(model) + _table(branches)),
+        _section("wide", "Sparsity of the mass matrix and its factor", _sparsity(model) + _table(branches)),
         _section("", operations.title, _operations(operations)),
         *([_section("", "Speed here, µs for one call from Python", bars_svg(measured, "µs"))] if measured else []),
         _section("half", "What branches save: operations of LᵀDL against degrees of freedom", _against_n(model)),
-        _section("half", "The method that forward dynamics takes", f"<p>{_text(method)}</p>"),
+        _section("half", "The method of forward dynamics", f"<p>{_text(method)}</p>"),
         _section("", roots.title, f"<pre>{_text(roots)}</pre>"),
     ]
     policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"

@@ -88,39 +88,39 @@ def image(
     fineness: int = 3,
     world: Iterable[Geometry] = (),
 ) -> Image:
-    """A picture of a model, drawn without a screen: (height, width, 3), red, green and blue from 0 to 255.
+    """Draw a picture of a model without a screen: (height, width, 3), red, green and blue from 0 to 255.
 
-    Visual shapes are drawn, else those for collision, else ellipsoids with the inertia of the bodies. Shapes without a
-    colour get one for each stretch of the tree between branches. Meshes need the extra ``pictures``.
+    The picture shows visual shapes, or else collision shapes, or else the inertia ellipsoids of the bodies. Shapes
+    without a colour get a colour for each part of the tree between branches. Meshes need the extra ``pictures``.
 
     Parameters
     ----------
     model
         The mechanism.
     q
-        Its configuration (nq,), the neutral one unless given. Several (..., nq), up to 64, are drawn beside each other.
+        Configuration (nq,) (default: neutral). Up to 64 configurations (..., nq) are drawn side by side.
     size
         Width and height of the picture in pixels.
     azimuth, elevation
-        Where the camera is, seen from the robot: the angle about z, from x to y, and that above the horizon, in rad.
-        It is as near as the robot fits into the picture.
+        Direction of the camera, seen from the robot (rad): the angle about z, from x to y, and the angle above the
+        horizon. The distance is such that the robot fills the picture.
     floor
-        Height (m) of the floor; None for none. "auto" is that of a plane of the model or the world, none
-        where there is uneven ground, else 0, or lower if the robot is.
+        Height (m) of the floor; None: no floor. "auto": the height of a plane of the model or the world; no floor on
+        uneven ground; otherwise 0, or lower if the robot is lower.
     fineness
-        Samples in a row and a column of each pixel: the more, the smoother are edges, and the longer it takes.
+        Number of samples per pixel in each direction. More samples give smoother edges and take longer.
     world
-        Further shapes that do not move, such as those of a scene (``scene.shapes``).
+        Additional fixed shapes, such as those of a scene (``scene.shapes``).
 
     Returns
     -------
     ndarray
-        The picture, rows from top to bottom; `save` writes it to a file.
+        The picture, rows from top to bottom. `save` writes pictures to files.
 
     Raises
     ------
     ModelError
-        If there is nothing to see: no shape, no mesh that could be read, no inertia.
+        If there is nothing to draw: no shape, no readable mesh, no inertia.
 
     Examples
     --------
@@ -146,10 +146,10 @@ def images(model: Model, q: Floats, view: View, world: Iterable[Geometry] = ()) 
     found = surfaces(model, shapes)
     if not len(found.body):
         told = f": {'; '.join(found.missing[:3])}" if found.missing else ", no shape and no inertia"
-        raise ModelError(f"there is nothing to see of model {model.name!r}{told}")
+        raise ModelError(f"there is nothing to draw for model {model.name!r}{told}")
     tell_missing(found.missing)
     if not 0 < q.shape[1] <= MOST_BESIDE:
-        raise ShapeError(f"there are {q.shape[1]} states to draw beside each other, expected 1 to {MOST_BESIDE}")
+        raise ShapeError(f"there are {q.shape[1]} states to draw side by side, expected 1 to {MOST_BESIDE}")
     stage = _stage(found, q, view)
     workers = get_num_threads()
     if len(q) == 1 or workers == 1:

@@ -1,8 +1,8 @@
-"""Robots at hand, by name: four small ones of bough's own, and what installed packages and folders provide.
+"""Robots by name: four small ones of bough's own, and those of installed packages and folders.
 
-The own ones are ``"pendulum"``, ``"arm"``, ``"quadruped"`` and ``"humanoid"``. The PyPI packages `example-robot-data`
-and `gymnasium` bring others, and so do the folders named in the environment variable ``BOUGH_ROBOT_PATH``.
-``names()`` lists them all, ``available()`` tells where they are, and ``load(name)`` makes a model of one.
+bough's own robots are ``"pendulum"``, ``"arm"``, ``"quadruped"`` and ``"humanoid"``. The PyPI packages
+`example-robot-data` and `gymnasium` add others, and so do the folders in the environment variable ``BOUGH_ROBOT_PATH``.
+``names()`` lists all robots, ``available()`` gives their files, and ``load(name)`` loads one.
 """
 
 from bough.robots.catalogue import Robot, available, find, names

@@ -17,18 +17,18 @@ OFFERED = 8  # names that an error lists
 
 @dataclass(frozen=True)
 class Robot:
-    """A file of a robot.
+    """A robot file.
 
     Attributes
     ----------
     source
-        Where it comes from: ``"bough"``, a package, or the name of a folder in BOUGH_ROBOT_PATH.
+        Origin: ``"bough"``, a package, or the name of a folder in BOUGH_ROBOT_PATH.
     path
         The file.
     parts
         Source, folders and name of the file.
     package_dir
-        The folder that ``package://`` stands for.
+        The folder for ``package://`` references.
     """
 
     source: str
@@ -37,18 +37,17 @@ class Robot:
     package_dir: Path
 
     def is_called(self, name: str) -> bool:
-        """Whether a name means this robot: its file's, perhaps without the suffix, after some of the folders above."""
+        """Whether a name refers to this robot: its file name, with or without suffix and parent folders."""
         *given, last = name.split("/")
         above = iter(self.parts[:-1])
         return last in (self.path.stem, self.path.name) and all(part in above for part in given)  # in this order
 
 
 def names() -> tuple[str, ...]:
-    """What the robots at hand are called, sorted; `load` takes each of these names.
+    """List the names of the available robots, sorted. `load` takes each of these names.
 
-    A robot is called as its file without the suffix where no other file is called so, otherwise with as much before it
-    as it takes: source or folder, as in ``"gymnasium/humanoid"``. The plain name of one of bough's own robots always
-    means that one.
+    The name of a robot is its file name without the suffix. If several files have this name, a source or folder is
+    added, as in ``"gymnasium/humanoid"``. A plain name of one of bough's own robots always refers to that robot.
 
     Returns
     -------
@@ -65,7 +64,7 @@ def names() -> tuple[str, ...]:
 
 
 def available() -> dict[str, Robot]:
-    """The robots at hand by name, sorted: what `names` lists, and where it is.
+    """Return the available robots by name, sorted, with their files.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def available() -> dict[str, Robot]:
 
 
 def find(name: str) -> Robot:
-    """The robot that a name means: one of `names`, or any longer form of it, such as with its source and folders.
+    """Find a robot by name: one of `names`, or a longer form with source and folders.
 
     Parameters
     ----------
@@ -92,9 +91,9 @@ def find(name: str) -> Robot:
     Raises
     ------
     ModelError
-        If the name means several robots; the message lists them.
+        If several robots match; the message lists them.
     UnknownNameError
-        If there is no such robot; the message has the nearest names.
+        If no robot matches; the message lists similar names.
 
     Examples
     --------
@@ -113,7 +112,7 @@ def find(name: str) -> Robot:
         shown = ", ".join(map(repr, called[:OFFERED])) + (
             f", … ({len(called)} in all)" if len(called) > OFFERED else ""
         )
-        raise ModelError(f"{name!r} may be any of {shown}: say which")
+        raise ModelError(f"{name!r} is ambiguous, expected one of {shown}")
     raise UnknownNameError("robot", name, _by_name(robots), _what_is_missing())
 
 

@@ -12,14 +12,14 @@ __all__ = ["load"]
 
 
 def load(name: str, **options: Any) -> Model:
-    """A robot at hand, by name.
+    """Load a robot by name.
 
     Parameters
     ----------
     name
-        One of `names`, or with more of its source and folders, as `find` takes it.
+        One of `names`, or a longer form with source and folders, as for `find`.
     **options
-        Those of `bough.load`. ``package_dirs`` is known unless given.
+        Options of `bough.load`. The default of ``package_dirs`` is the package of the robot.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def load(name: str, **options: Any) -> Model:
     Raises
     ------
     ModelError, UnknownNameError
-        If the name means several robots, or none.
+        If several robots match, or none.
     LoadError
         If the file cannot be loaded.
 

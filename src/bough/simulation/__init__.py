@@ -1,8 +1,8 @@
-"""Simulation: what shapes, joints and models say of it, and which shapes may touch.
+"""Simulation: its data in models, and its results.
 
-`bough.Scene` puts a model into a world and finds the pairs of shapes that may touch. What is said is in a `Surface` for
-each shape, a `Softness` for limits, dry friction and constraints, and `model.simulation`, a `SimulationData` with
-options, `Actuator` and `ExplicitPair`. A run gives a `bough.Trajectory`, which has `Sample` and `Energy` over time.
+`bough.Scene` puts a model into a world and finds the pairs of shapes that may touch. A shape has a `Surface`; limits,
+dry friction and constraints have a `Softness`; and `model.simulation` is a `SimulationData` with options, `Actuator`
+and `ExplicitPair`. A run returns a `bough.Trajectory`, with `Sample` and `Energy` over time.
 """
 
 from bough.model import Actuator, ExplicitPair, Sensor, SimulationData, Softness, Surface

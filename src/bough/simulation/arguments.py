@@ -70,7 +70,7 @@ def read_servo(target: Any, kp: Any, kd: Any, nv: int) -> tuple[Any, Any, Any]:
         given = "kp" if kp is not None else "kd"
         raise ShapeError(f"{given} is given and target is None, expected a target (..., {nv}) too")
     if kp is None:
-        raise ShapeError("target is given and kp is None, expected a stiffness, without which nothing is drawn to it")
+        raise ShapeError("target is given and kp is None, expected a stiffness kp")
     return target, _gains(kp, "kp", nv), _gains(kd, "kd", nv)
 
 
@@ -122,7 +122,7 @@ def in_single(values: Sequence[Any]) -> tuple[Any, ...]:
 def require_moving(model: Model) -> None:
     """Raise for models in which nothing moves, or something without inertia."""
     if not model.nv:
-        raise ShapeError(f"model {model.name!r} has no degrees of freedom, expected something that moves")
+        raise ShapeError(f"model {model.name!r} has no degrees of freedom, expected a model that moves")
     for joint in idle_joints(model):
         hint = f"bough.load(…, lock={{{joint!r}: 0.0}}) or --lock {joint}=0 fixes it in place"
         raise ModelError(
@@ -174,7 +174,7 @@ def read_start(model: Model, q: Any, v: Any) -> tuple[FloatArray, FloatArray]:
             velocity = velocity + given
         except ValueError:
             shapes = f"q has shape {start.shape} and v {given.shape}"
-            raise ShapeError(f"{shapes}, expected batches that fit together") from None
+            raise ShapeError(f"{shapes}, expected batch axes that broadcast") from None
         start = np.broadcast_to(start, (*velocity.shape[:-1], model.nq)).copy()
     return start, velocity
 
@@ -190,8 +190,8 @@ def read_begin(model: Model, q: Any, v: Any, resume: Any) -> tuple[FloatArray, F
         return read_start(model, q, v)
     if q is not None or v is not None:
         raise ShapeError(
-            "q or v is given with resume, expected resume alone: the run goes on where that trajectory ends, and "
-            "`duration` is how much longer"
+            "q or v is given with resume, expected only resume: the run continues at the end of that trajectory, for "
+            "an additional `duration`"
         )
     last = instance(resume, "resume", Trajectory, ShapeError)
     if what := other_joints(joints_of(last.model), model):

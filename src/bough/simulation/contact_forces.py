@@ -12,12 +12,12 @@ __all__ = ["ContactForces"]
 
 
 class ContactForces(NamedTuple):
-    """What touches in some state.
+    """Contacts of a state.
 
-    `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both along the axes of
-    the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other, less
-    than zero within the margin; `normals` (..., k, 3) lead from the first to the second. `pairs` names the shapes of
-    each of the k contact points, `acceleration` (..., nv) is what all forces together do.
+    `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both in world axes.
+    Forces are zero without contact. `depths` (..., k) in m are penetrations, negative within the margin. `normals`
+    (..., k, 3) point from the first shape to the second. `pairs` names the shapes of each of the k contact points.
+    `acceleration` (..., nv) is the result of all forces.
     """
 
     acceleration: FloatArray

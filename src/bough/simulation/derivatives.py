@@ -50,27 +50,28 @@ class Differentiated(Measurable):
     def jacobian(
         self, q: ArrayLike, v: ArrayLike, *, wrt: str | Sequence[str] | None = None, **acting: Any
     ) -> dict[str, FloatArray]:
-        """How the state after one step changes with the one before it, with what acts and with parameters.
+        """Return the derivatives of the state after one step with respect to the state before it, the inputs and the
+        parameters.
 
-        Derivatives are those of the law of soft contact at its solution: what touches goes on touching, what sticks
-        goes on sticking. Where that changes within a step they are those of one side.
+        The derivatives are those of the soft contact law at its solution, with active and sticking contacts held fixed.
+        Where these change within a step, they are one-sided derivatives.
 
         Parameters
         ----------
         q, v
             Configuration (..., nq) and velocity (..., nv), with any batch axes.
         wrt
-            By what: "q", "v", and of what acts "tau", "control", "target", "kp", "kd", "f_ext"; names of parameters
-            that the simulation was made with. Without it q, v, and which of tau, control and target are given.
+            Variables: "q", "v", "tau", "control", "target", "kp", "kd", "f_ext", and names of parameters of the
+            simulation. Default: q, v, and those of tau, control and target that are given.
         acting
             a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
 
         Returns
         -------
         dict
-            By name, arrays (..., 2 nv, k): a column for each number (for each of the nv motions of q), with the motion
-            of the configuration in the first nv rows and the change of the velocity in the others. Those by f_ext are
-            (..., 2 nv, N, 6).
+            Arrays (..., 2 nv, k) by name, with one column per number (for q per motion, nv columns). The first nv rows
+            are the motion of the configuration, the others the change of the velocity. For f_ext the shape is (..., 2
+            nv, N, 6).
 
         Examples
         --------
@@ -98,15 +99,15 @@ class Differentiated(Measurable):
     def jvp(
         self, q: ArrayLike, v: ArrayLike, rates: Mapping[str, ArrayLike], **acting: Any
     ) -> tuple[FloatArray, FloatArray]:
-        """How the state after one step changes where the one before it, or what acts, changes at some rates.
+        """Return the rate of the state after one step, for given rates of the state before it and of the inputs.
 
         Parameters
         ----------
         q, v
             Configuration (..., nq) and velocity (..., nv).
         rates
-            By the names of `jacobian`, how each changes: q along a motion (..., nv), all others as they are. What is
-            left out is constant.
+            Rates by the names of `jacobian`: a motion (..., nv) for q, and arrays of the same shape for the others.
+            Variables that are left out are constant.
         acting
             a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
 
@@ -142,23 +143,23 @@ class Differentiated(Measurable):
         wrt: str | Sequence[str] | None = None,
         **acting: Any,
     ) -> dict[str, FloatArray]:
-        """The gradient of a weighted sum of the state after one step, by all at once: what one step back costs.
+        """Return the gradient of a weighted sum of the state after one step, with respect to all variables at once.
 
         Parameters
         ----------
         q, v
             Configuration (..., nq) and velocity (..., nv).
         q_bar, v_bar
-            Weights (..., nv) of the motion of the configuration after the step, and of the velocity.
+            Weights (..., nv) of the motion of the configuration after the step, and of its velocity.
         wrt
-            As that of `jacobian`.
+            As for `jacobian`.
         acting
             a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
 
         Returns
         -------
         dict
-            By name, arrays of the shapes of what they are by (of q (..., nv)): derivatives of the sum.
+            Derivatives of the sum by name, with the shapes of the variables (for q (..., nv)).
 
         Examples
         --------
@@ -182,24 +183,25 @@ class Differentiated(Measurable):
     def rollout(
         self, q: ArrayLike, v: ArrayLike | None = None, *, steps: int | None = None, hold: int = 1, **acting: Any
     ) -> Rollout:
-        """Make steps with what acts in each of them, and keep what the gradient of a cost of the motion needs.
+        """Make steps with inputs for each sample, and store what the gradient of a cost of the motion needs.
 
         Parameters
         ----------
         q, v
-            Configuration (..., nq) and velocity (..., nv) to begin with; at rest without v.
+            Initial configuration (..., nq) and velocity (..., nv) (default: at rest).
         steps
-            How many samples follow; not needed where something acts.
+            Number of samples after the first; not needed if inputs are given.
         hold
-            Steps of time from a sample to the next.
+            Number of time steps between samples.
         acting
-            As in `step`, but that tau (K, ..., nv), control (K, ..., nu) and target (K, ..., nv) have an axis for K
-            samples in front, each of which holds until the next. kp, kd, f_ext and parameters hold for all of it.
+            As in `step`, but tau (K, ..., nv), control (K, ..., nu) and target (K, ..., nv) have a first axis for K
+            samples, each constant until the next. kp, kd, f_ext and parameters are constant.
 
         Returns
         -------
         Rollout
-            The states, and ``gradient``. Only states are kept, K + 1 of them: what a step back needs is computed then.
+            The states and the method ``gradient``. Only the K + 1 states are stored; the backward pass recomputes the
+            rest.
 
         Examples
         --------
@@ -280,7 +282,9 @@ class Differentiated(Measurable):
         asked = [known_name(name, "quantity that a step depends on", known) for name in names(wrt, "wrt")]
         for name in asked:
             if name in ACTING and acting.get(name) is None:
-                raise ModelError(f"derivatives by {name} are wanted and {name} is None, expected its value")
+                raise ModelError(
+                    f"derivatives with respect to {name} are requested and {name} is None, expected its value"
+                )
         return asked
 
     def _given(self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def distance_to_limits(model: Model, joint: str) -> Callable[..., float]:
     source, ratio, offset = map_of.q_source[own], map_of.q_ratio[own], map_of.q_offset[own]
     limited = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
     if not limited.size:
-        raise ModelError(f"joint {joint!r} of {model.name!r} has no limits of position, expected one that has")
+        raise ModelError(f"joint {joint!r} of {model.name!r} has no position limits, expected a joint with limits")
 
     def distance(time: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> float:
         x = (q[source] * ratio + offset)[limited]
@@ -41,7 +41,9 @@ def points_between(
     sides = [tuple(_names(model, g) for g in two) for two in shapes]
     known = sorted({name for two in sides for names in two for name in names})
     if first is None and not shapes:
-        raise ModelError(f"nothing in the scene of {model.name!r} may touch, expected shapes that do, as of a floor")
+        raise ModelError(
+            f"no shapes in the scene of {model.name!r} may touch, expected a pair of shapes, for example with a floor"
+        )
     for name in (x for x in (first, second) if x is not None):
         if name not in known and name in model.frame_names:
             raise ModelError(
@@ -57,7 +59,9 @@ def points_between(
         if (first in one and second in other) or (second in one and first in other):
             found.append(k)
     if not found:
-        raise ModelError(f"{first!r} and {second!r} never touch, expected a pair that may: `left_out` says why not")
+        raise ModelError(
+            f"{first!r} and {second!r} cannot touch, expected a pair that may: `left_out` gives the reason"
+        )
     return found
 
 

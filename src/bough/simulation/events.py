@@ -24,16 +24,17 @@ MOST, FINE = 100, 1e-13
 
 @dataclass(frozen=True)
 class Event:
-    """A function to watch during a run, and what happens where it passes zero.
+    """A function whose zeros a run finds.
 
     Parameters
     ----------
     function
-        Called as ``function(time, q, v)`` for one state, with q (nq,) and v (nv,); gives a number, zero at the event.
+        Called as ``function(time, q, v)`` for one state, with q (nq,) and v (nv,). It returns a number that is zero at
+        the event.
     direction
-        1: where it rises, -1: where it falls, 0: both.
+        1: rising zeros only, -1: falling zeros only, 0: both.
     stop
-        Whether the state ends there.
+        Whether the state stops at the event.
 
     Examples
     --------
@@ -56,18 +57,22 @@ class Event:
         truth(self.stop, "stop of an event")
 
     def value(self, name: str, time: float, q: FloatArray, v: FloatArray) -> float:
-        """What the function says, or an error that names the event."""
+        """Value of the function; errors name the event."""
         what = f"event {name!r} at {time:.6g} s"
         return number(self.function(time, np.array(q), np.array(v)), what, "a number that is finite")
 
     def happens(self, before: float, after: float) -> bool:
-        """Whether it passes zero between two values, the way it is meant to; one that begins at zero has passed it."""
+        """Whether the function passes zero between two values in the right direction. A start at zero does not
+        count.
+        """
         rises, falls = before < 0.0 <= after, before > 0.0 >= after
         return (rises and self.direction >= 0) or (falls and self.direction <= 0)
 
 
 class Occurrence(NamedTuple):
-    """An event that happened: its name, the time (s), the state of the batch (an index, () of one), q and v."""
+    """An event that occurred: its name, the time (s), the index of the state in the batch (() for a single state), q
+    and v.
+    """
 
     name: str
     time: float

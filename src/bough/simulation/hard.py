@@ -32,12 +32,12 @@ def hard_scene(
         what = f"the contact of {pair.first.name!r} and {pair.second.name!r}"
         if pair.condim > 3:
             raise ModelError(
-                f"{what} has condim {pair.condim}, and hard contact knows neither torsional nor rolling friction: "
+                f"{what} has condim {pair.condim}, and hard contact has neither torsional nor rolling friction: "
                 "expected condim 1 or 3, or law='soft'"
             )
         if pair.friction[0] != pair.friction[1]:
             raise ModelError(
-                f"{what} has friction {pair.friction[:2]} along two tangents, and hard contact knows one coefficient: "
+                f"{what} has friction {pair.friction[:2]} along two tangents, and hard contact has one coefficient: "
                 "expected equal ones, or law='soft'"
             )
     limited = bool(common.limits) or any(row.limit for row in common.loop_joints)

@@ -28,18 +28,18 @@ BLOCK = 1 << 22  # products of corners and directions at a time
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """The convex hull that stands for a mesh where it touches something.
+    """The convex hull that replaces a mesh in contact.
 
     Attributes
     ----------
     file
-        The file of the mesh; empty if it has none.
+        File of the mesh, or empty.
     corners
-        Corners (n, 3) of the hull in the frame of the mesh, scaled (m): some of those of the mesh, at most 64.
+        Corners (n, 3) of the hull in the frame of the mesh, scaled (m): at most 64 of the corners of the mesh.
     mesh_corners
-        How many different corners the mesh has.
+        Number of distinct corners of the mesh.
     error
-        How much further (m) the mesh reaches than the hull, in the worst of 1000 directions.
+        Largest distance (m) by which the mesh exceeds the hull, over 1000 directions.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Hull:
 
     @cached_property
     def centre(self) -> NDArray[np.float64]:
-        """The middle (3,) of the smallest box along the axes that holds the hull (m)."""
+        """Centre (3,) of the axis-aligned bounding box of the hull (m)."""
         return np.asarray(0.5 * (self.corners.min(axis=0) + self.corners.max(axis=0)))
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ def find_hulls(shapes: Iterable[Geometry]) -> Hulls:
         try:
             found[key] = _of_file(g.file, g.size, Path(g.file).stat().st_mtime_ns)
         except (OSError, ValueError):
-            found[key] = f"its file {g.file!r} is not there"
+            found[key] = f"its file {g.file!r} does not exist"
         except BoughError as error:
             found[key] = f"its file {g.file!r} cannot be read: {error}"
     return found

@@ -40,16 +40,16 @@ class Grip(NamedTuple):
 
 
 class Live:
-    """A simulation that runs in a viewer, in real time where the computer is fast enough.
+    """A simulation that runs in a viewer, in real time if the computer is fast enough.
 
     Parameters
     ----------
     sim
         The simulation.
     q, v
-        Where it begins: (nq,) or a batch (n, nq), and velocities.
+        Initial configuration (nq,) or batch (n, nq), and velocities.
     acting
-        Arguments of `Simulation.step` that hold for all of it; targets are changed by the sliders of the page.
+        Arguments of `Simulation.step`, constant during the run. The sliders of the page change targets.
     options
         host and port as in `bough.view`.
     """
@@ -73,21 +73,21 @@ class Live:
         self.viewer.page.once_panel_is_seen(self.reset)  # whoever comes to see it sees it from the beginning
 
     def start(self) -> None:
-        """Let it run."""
+        """Start the simulation."""
         if not self._thread.is_alive():
             self._thread.start()
         self._running.set()
         self.viewer.page.write(lambda: setattr(self._button, "label", "Pause"))
 
     def pause(self) -> None:
-        """Let it stand: what runs at the moment is waited for."""
+        """Pause the simulation, after the current steps."""
         self._running.clear()
         with self._lock:
             pass
         self.viewer.page.write(lambda: setattr(self._button, "label", "Run"))
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restart from the initial state."""
         with self._lock:
             self._state, self.time, self._grip = self._start, 0.0, None
         self.viewer.tell("")
@@ -95,19 +95,19 @@ class Live:
 
     @property
     def state(self) -> State:
-        """Where it is."""
+        """Current state."""
         return self._state
 
     @property
     def target(self) -> FloatArray | None:
-        """Where the controller wants joints to be, (nv,); None without a controller."""
+        """Targets of the controller (nv,); None without a controller."""
         given = self._acting.get("target")
         return None if given is None else np.array(given)
 
     # ---- what runs ---------------------------------------------------------------------------------------------------
 
     def advance(self, duration: float) -> None:
-        """Make the steps of so many seconds, under what pulls at the bodies now."""
+        """Make steps for a number of seconds, with the current mouse forces on bodies."""
         steps = max(1, round(duration / self.sim.dt))
         with self._lock:
             before = self._state
@@ -116,10 +116,10 @@ class Live:
             self._state, self.time = after, self.time + steps * self.sim.dt
         if np.any(after.status):
             self.pause()
-            self.viewer.tell("It stopped: what it computed was not finite, or ran away. Reset begins anew.")
+            self.viewer.tell("Stopped: the state was not finite or ran away. Press Reset to restart.")
 
     def _loop(self) -> None:
-        self.viewer.tell("The program of the simulation is being made …")
+        self.viewer.tell("Compiling the simulation …")
         while not self.viewer.is_closed:
             if not self._running.wait(timeout=0.2):
                 continue
@@ -167,8 +167,8 @@ class Live:
             reset = gui.add_button("Reset")
             self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
             self._rate = gui.add_markdown("")
-            told = "Drag a body with the mouse to pull at it."
-            gui.add_markdown(f"{told} Sliders of the pose are targets." if "target" in self._acting else told)
+            told = "Drag a body with the mouse to pull it."
+            gui.add_markdown(f"{told} The sliders of the pose set targets." if "target" in self._acting else told)
         self._button.on_click(lambda _: self.pause() if self._running.is_set() else self.start())
         reset.on_click(lambda _: self.reset())
 

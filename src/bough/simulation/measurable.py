@@ -21,14 +21,14 @@ class Measurable(Prepared):
     """A scene that is ready to run, and whose states can be looked at."""
 
     def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
-        """What touches in a state, and the accelerations under all forces.
+        """Return the contacts of a state, and the accelerations under all forces.
 
         Parameters
         ----------
         q, v
             Configuration (..., nq) and velocity (..., nv).
         acting
-            tau, control, target, kp, kd, f_ext as in `step`.
+            tau, control, target, kp, kd and f_ext as in `step`.
 
         Examples
         --------
@@ -43,7 +43,8 @@ class Measurable(Prepared):
         return ContactForces(*found[:5], self.contact_pairs)
 
     def sensors(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> dict[str, FloatArray]:
-        """What the sensors of the model (`model.simulation.sensors`) read in a state, by name, (..., n), typed as q.
+        """Return the readings (..., n) of the sensors of the model (`model.simulation.sensors`) in a state, by name,
+        with the dtype of q.
 
         Parameters
         ----------
@@ -68,23 +69,24 @@ class Measurable(Prepared):
     def contact_event(
         self, first: str | None = None, second: str | None = None, *, broken: bool = False, stop: bool = False
     ) -> Event:
-        """Where two shapes begin to touch, as an event of a run.
+        """Make an event for the begin of contact between two shapes.
 
         Parameters
         ----------
         first, second
-            Names of shapes, or of the bodies or frames they are on; without a second, whatever touches the first, and
-            without any, whatever touches anything.
+            Names of shapes, or of their bodies or frames. Without `second`: anything that touches the first. Without
+            both: any contact.
         broken
-            Whether it is where they cease to touch, instead.
+            Whether the event is the end of contact instead.
         stop
-            Whether the state ends there.
+            Whether the state stops at the event.
 
         Returns
         -------
         Event
-            They touch where they have sunk in, or push each other. Under hard contact they push from the begin of a
-            step in which they strike: that is when it is told. Joint forces and parameters of a run are not heeded.
+            The event. Shapes touch if they penetrate or push each other. Under hard contact they push from the start of
+            the step of the impact, which is the time of the event. The event ignores joint forces and parameters of the
+            run.
 
         Examples
         --------
@@ -106,14 +108,14 @@ class Measurable(Prepared):
         return Event(apart, 1 if truth(broken, "broken") else -1, stop)
 
     def limit_event(self, joint: str, *, stop: bool = False) -> Event:
-        """Where a joint reaches a limit of its position, to 1e-6 m or rad, as an event of a run.
+        """Make an event for a joint that reaches a position limit, to 1e-6 m or rad.
 
         Parameters
         ----------
         joint
             The name of the joint.
         stop
-            Whether the state ends there.
+            Whether the state stops at the event.
 
         Examples
         --------

@@ -21,27 +21,27 @@ LEAST_WEIGHT = 1e-15
 
 @dataclass(frozen=True)
 class Pair:
-    """Two shapes that may touch, and what their contact is like.
+    """Two shapes that may touch, and their contact parameters.
 
     Attributes
     ----------
     first, second
-        The shapes, ordered as MuJoCo does: plane, height field, sphere, capsule, ellipsoid, cylinder, box, mesh; of one
-        sort those that the scene added first, then in the order of the model.
+        The shapes, in MuJoCo's order: plane, height field, sphere, capsule, ellipsoid, cylinder, box, mesh. Among equal
+        kinds, shapes of the scene come first, then the order of the model.
     condim
         Dimension of the contact force: 1, 3, 4 or 6.
     friction
-        Coefficients of the five directions: two sliding, torsional (m), two rolling (m).
+        Friction coefficients of five directions: two sliding, torsional (m), two rolling (m).
     solref, solimp
-        How softly it holds, see `Softness`.
+        Softness of the contact, see `Softness`.
     margin
         Distance (m) at which the contact begins to act.
     gap
-        How much further away (m) it is told of, without acting.
+        Additional distance (m) at which it is reported, without acting.
     solreffriction
         solref of the friction rows; (0, 0): that of the normal.
     restitution
-        That of hard contact: the larger one of both surfaces.
+        Coefficient of restitution for hard contact: the larger one of both surfaces.
     """
 
     first: Geometry
@@ -56,22 +56,22 @@ class Pair:
     restitution: float = 0.0
 
     def between(self, first: Geometry, second: Geometry) -> Pair:
-        """The same contact between other shapes."""
+        """Return the same contact parameters for other shapes."""
         return replace(self, first=first, second=second)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What of a scene does not touch, and why; as text it has a line for each reason.
+    """The parts of a scene that cannot touch, and why. As text, it has one line per reason.
 
     Attributes
     ----------
     reasons
-        How many pairs of shapes were left out, by reason.
+        Number of pairs of shapes left out, by reason.
     shapes
-        Shapes that cannot touch anything, described: meshes whose files cannot be read.
+        Descriptions of shapes that cannot touch anything: meshes whose files cannot be read.
     not_understood
-        What the file says of simulation and bough has no place for.
+        Simulation features of the file that bough ignores.
     """
 
     reasons: Mapping[str, int]

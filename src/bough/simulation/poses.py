@@ -28,9 +28,9 @@ STEEPEST = 1e-3
 
 
 def lowest_point(model: Model, q: ArrayLike) -> Any:
-    """Height (...) in m of the lowest point of the moving shapes for collision; infinite without any.
+    """Return the height (...) in m of the lowest point of the moving collision shapes; infinite if there are none.
 
-    Meshes are their convex hulls (`bough.Scene.hulls`), and left out where their files cannot be read.
+    Meshes count as their convex hulls (`bough.Scene.hulls`). Meshes whose files cannot be read are ignored.
 
     Parameters
     ----------
@@ -53,19 +53,20 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
 
 
 def on_the_floor(model: Model | Scene | Prepared, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
-    """The configuration with its floating base lifted or lowered until the nearest shape is `gap` (m) above the floor.
+    """Return the configuration with the floating base lifted or lowered until the nearest shape is `gap` (m) above the
+    floor.
 
-    The floor are all planes of the world whose normals point up, those of the model and, if one is given, of the scene,
-    and those through the highest points of height fields; the plane z = 0 where there are none.
+    The floor consists of all planes of the world whose normals point up, in the model and in the scene if one is given,
+    and of planes through the highest points of height fields. If there are none, it is the plane z = 0.
 
     Parameters
     ----------
     model
-        A model whose first joint is free, or a scene or a simulation of it, whose floor may lie elsewhere.
+        A model whose first joint is free, or a scene or simulation of such a model, with its floor.
     q
         Configuration (..., nq).
     gap
-        How far above the floor (m).
+        Distance of the lowest shape from the floor (m).
 
     Examples
     --------

@@ -153,7 +153,7 @@ class Prepared:
     def left_out(self) -> LeftOut:
         """Which shapes do not touch, and why."""
         found = self.scene.left_out
-        reasons = {f"there is no rule for a {kinds} yet": n for kinds, n in unknown_pairs(self.scene).items()}
+        reasons = {f"contact of a {kinds} is not supported yet": n for kinds, n in unknown_pairs(self.scene).items()}
         return LeftOut({**found.reasons, **reasons}, found.shapes, found.not_understood)
 
     @cached_property
@@ -238,9 +238,7 @@ def _tell_of_what_is_strange(model: Model) -> None:
     strange = model.simulation.not_understood
     if strange:
         more = f" (and {len(strange) - 1} more, see model.simulation.not_understood)" if len(strange) > 1 else ""
-        warn(
-            f"{model.name!r}: a simulation does not heed all that the file says: {strange[0]}{more}", SimulationWarning
-        )
+        warn(f"{model.name!r}: the simulation ignores parts of the file: {strange[0]}{more}", SimulationWarning)
 
 
 def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
@@ -251,7 +249,7 @@ def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
         if g.surface.restitution:
             told = f"{g.shape} {g.name!r} on {g.frame!r} has restitution {g.surface.restitution:g}"
             more = "Simulation(..., law='hard') lets things bounce"
-            warn(f"{told}, which soft contact does not heed: {more}", SimulationWarning)
+            warn(f"{told}, which soft contact ignores: {more}", SimulationWarning)
             return
 
 

@@ -26,14 +26,14 @@ VARYING = ("tau", "control", "target")
 
 @dataclass(frozen=True, repr=False)
 class Rollout:
-    """States of a run, K samples behind the first, and what acted: made by `bough.Simulation.rollout`.
+    """States and inputs of a run of K samples after the first. `bough.Simulation.rollout` returns it.
 
     Attributes
     ----------
     q, v
         Configurations (K + 1, ..., nq) and velocities (K + 1, ..., nv).
     status
-        What became of each state (...): 0 for one that was stepped to the end, as in `bough.simulation.State`.
+        Status of each state (...), as in `bough.simulation.State`: 0 if it reached the end.
     """
 
     q: FloatArray
@@ -51,22 +51,22 @@ class Rollout:
     def gradient(
         self, q_bar: ArrayLike, v_bar: ArrayLike, *, wrt: str | Sequence[str] | None = None
     ) -> dict[str, FloatArray]:
-        """The gradient of a cost of the motion, by what it began with, by all that acted, and by parameters.
+        """Return the gradient of a cost of the motion with respect to the initial state, the inputs and the parameters.
 
         Parameters
         ----------
         q_bar, v_bar
-            Derivatives of the cost by each configuration, along motions (K + 1, ..., nv), and by each velocity
-            (K + 1, ..., nv).
+            Derivatives of the cost with respect to each configuration, along motions (K + 1, ..., nv), and each
+            velocity (K + 1, ..., nv).
         wrt
-            By what, with the names of `bough.Simulation.jacobian`; without it q, v, and which of tau, control and
-            target acted.
+            Names of the variables, as for `bough.Simulation.jacobian`. Default: q, v, and those of tau, control and
+            target that were given.
 
         Returns
         -------
         dict
-            By name: "q" and "v" are those at the beginning (..., nv), "tau", "control" and "target" have an entry for
-            each sample but the last (K, ...), all others one for all of the run.
+            Gradients by name. "q" and "v" are with respect to the initial state (..., nv). "tau", "control" and
+            "target" have one entry per sample except the last (K, ...). All others have one entry for the whole run.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class Rollout:
             bars.append(weights)
         if np.any(self.status):
             place = np.argwhere(np.asarray(self.status) > 0)[0].tolist()
-            raise SingularError(f"state {place} of the run stopped before its end, expected one that did not")
+            raise SingularError(f"state {place} of the run stopped early, expected states that reached the end")
         asked = sim._asked(wrt, self._acting)
         wanted = list(dict.fromkeys(("q", "v", *asked)))
         found: dict[str, Any] = {}
@@ -140,7 +140,7 @@ def rollout_of(sim: Differentiated, q: Any, v: Any, steps: Any, hold: Any, actin
         batch = np.broadcast_shapes(*shapes.values())
     except ValueError:
         told = ", ".join(f"{shape} of {name}" for name, shape in shapes.items())
-        raise ShapeError(f"the batches are {told}, expected such that fit together") from None
+        raise ShapeError(f"the batches are {told}, expected batch axes that broadcast") from None
     start, velocity = (np.broadcast_to(x, (*batch, x.shape[-1])).astype(float) for x in (start, velocity))
     states = [State(start, velocity, np.zeros_like(velocity), np.zeros(batch), np.zeros(batch))]
     status = np.zeros(batch)

@@ -99,8 +99,8 @@ class Run:
         whole = abs(last - round(last)) <= WHOLE and not (before.taken > round(last)).any()
         if not over and (before.a_last is None or not whole):
             raise ShapeError(
-                "the trajectory to resume does not end with a step of this simulation, expected that of a run with "
-                "equal steps of the same length, as it was returned or loaded"
+                "the trajectory to resume does not end with a step of this simulation, expected the unchanged result "
+                "of a run with fixed steps of the same length"
             )
         self._first = self._done = round(last)
         self.times = [float(before.time[-1])]
@@ -173,7 +173,7 @@ def read_orders(controller: Controller, time: float, q: FloatArray, v: FloatArra
     if given is None:
         raise ShapeError(
             f"the controller returned {shown(given)} at {time:.6g} s, expected joint forces (..., nv), or a dictionary "
-            "with any of tau, control, target, kp, kd and f_ext ({} to leave all as it is)"
+            "with any of tau, control, target, kp, kd and f_ext ({} for no change)"
         )
     if not isinstance(given, Mapping):
         given = {"tau": given}

@@ -31,27 +31,27 @@ OVERLAP = "overlapping with all coordinates at zero; Scene(…, overlapping=True
 
 @dataclass(frozen=True)
 class Scene:
-    """A model in a world. Never changed: what adds a shape returns another scene.
+    """A model in a world. Scenes are immutable: methods that add a shape return a new scene.
 
-    Shapes of the model whose purpose is collision are part of the scene, those of its base among them. Which may touch,
-    and how, is found by MuJoCo's rules: not two of one body, nor of a body and its parent, nor those whose masks or
-    `model.simulation.excludes` forbid it; pairs that the model names, always. Meshes touch with their convex hulls, as
-    in MuJoCo, where their files can be read; `hulls` tells which stand for them.
+    The scene contains the collision shapes of the model, including those of its base. MuJoCo's rules determine which
+    pairs may touch: not two shapes of one body, not shapes of a body and its parent, and not pairs that masks or
+    `model.simulation.excludes` forbid. Pairs that the model names may always touch. Meshes touch with their convex
+    hulls, as in MuJoCo, if their files can be read; see `hulls`.
 
     Parameters
     ----------
     model
         The model.
     shapes
-        Shapes of the world beside those of the model; rather added by `floor`, `box` and the like.
+        Additional fixed shapes of the world. Normally use `floor`, `box` and similar methods instead.
     exclude
-        Names of two bodies or frames each, whose shapes shall not touch: ``[("hand", "forearm")]``.
+        Pairs of names of bodies or frames whose shapes must not touch: ``[("hand", "forearm")]``.
     self_collision
         Whether moving bodies may touch each other.
     overlapping
-        Whether shapes may touch that overlap with all coordinates at zero, on bodies with nothing but joints that turn
-        between them. Unless told, they may not, as they would press on each other for good: links of URDF files often
-        reach into those after the next. Of MJCF files all may touch, as in MuJoCo.
+        Whether shapes may touch if they overlap with all coordinates at zero and only rotating joints lie between their
+        bodies. Such shapes would push each other all the time, and are common in URDF files. Default: False, except for
+        models from MJCF files, as in MuJoCo.
 
     Examples
     --------
@@ -97,19 +97,19 @@ class Scene:
     def floor(
         self, height: float = 0.0, *, normal: ArrayLike = (0.0, 0.0, 1.0), name: str = "floor", **surface: Any
     ) -> Scene:
-        """The scene with an infinite plane, below which nothing goes.
+        """Add an infinite plane as the floor.
 
         Parameters
         ----------
         height
             The plane goes through (0, 0, height), in metres.
         normal
-            Its direction (3,), out of the floor; of any length.
+            Normal (3,) of the floor, of any length; it points away from the floor.
         name
-            Its name.
+            Name of the plane.
         surface
-            Attributes of a `bough.simulation.Surface`: friction, restitution, condim, … Where friction is given, the
-            priority is 1 unless that is given too: this is the friction of its contacts, and not the larger one.
+            Attributes of a `bough.simulation.Surface`: friction, restitution, condim, … If friction is given, the
+            default priority is 1, so that contacts use this friction and not the larger one of both shapes.
 
         Examples
         --------
@@ -126,19 +126,19 @@ class Scene:
         return self.plane(at=(0.0, 0.0, z), rotation=_upright(n / length), name=name, **surface)
 
     def plane(self, size: ArrayLike = (math.inf, math.inf), **options: Any) -> Scene:
-        """The scene with an infinite plane, z its normal; `size` (x, y) in metres is for viewing. Options as `box`."""
+        """Add an infinite plane with normal z; `size` (x, y) in metres is only for viewing. Options as for `box`."""
         return self._with("plane", size, **options)
 
     def box(self, size: ArrayLike, **options: Any) -> Scene:
-        """The scene with a box that does not move.
+        """Add a fixed box.
 
         Parameters
         ----------
         size
             Lengths (3,) along x, y and z (m).
         options
-            ``name``; ``at``, ``rpy`` or ``rotation``: where its middle is in the base frame (m, rad), as in
-            `bough.Builder.geometry`; and attributes of a `bough.simulation.Surface`, as those of `floor`.
+            ``name``; ``at``, ``rpy`` or ``rotation``: placement of its centre in the base frame (m, rad), as for
+            `bough.Builder.geometry`; and attributes of a `bough.simulation.Surface`, as for `floor`.
 
         Examples
         --------
@@ -151,45 +151,45 @@ class Scene:
         return self._with("box", size, **options)
 
     def sphere(self, radius: float, **options: Any) -> Scene:
-        """The scene with a sphere of that radius (m) that does not move. Options as those of `box`."""
+        """Add a fixed sphere with a radius (m). Options as for `box`."""
         return self._with("sphere", radius, **options)
 
     def capsule(self, radius: float, length: float, **options: Any) -> Scene:
-        """The scene with a capsule along z, its length without the caps (m). Options as those of `box`."""
+        """Add a fixed capsule along z; radius and length without caps (m). Options as for `box`."""
         return self._with("capsule", (radius, length), **options)
 
     def cylinder(self, radius: float, length: float, **options: Any) -> Scene:
-        """The scene with a cylinder along z (m). Options as those of `box`."""
+        """Add a fixed cylinder along z; radius and length (m). Options as for `box`."""
         return self._with("cylinder", (radius, length), **options)
 
     def ellipsoid(self, radii: ArrayLike, **options: Any) -> Scene:
-        """The scene with an ellipsoid, `radii` its half axes (3,) in metres. Options as those of `box`."""
+        """Add a fixed ellipsoid with half axes `radii` (3,) in metres. Options as for `box`."""
         return self._with("ellipsoid", radii, **options)
 
     def mesh(self, file: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0), **options: Any) -> Scene:
-        """The scene with the convex hull of a mesh in a file, scaled along x, y and z. Options as those of `box`."""
+        """Add the convex hull of a mesh file, scaled along x, y and z. Options as for `box`."""
         return self._with("mesh", scale, str(file) if isinstance(file, Path) else file, **options)
 
     def height_field(self, heights: ArrayLike, size: ArrayLike, **options: Any) -> Scene:
-        """The scene with ground of uneven height.
+        """Add uneven ground.
 
-        Between each four neighbouring heights lie two triangles. Each point of a shape touches the triangle beneath it:
-        a ball where its own surface is lowest on the triangles beneath its middle and beside it, so that it rests on
-        both sides of a groove; a capsule so with both ends, and with its middle; boxes, cylinders and hulls with their
-        lowest corners, and with the middle between these where the ground is higher there. What lies beside the
-        rectangle, or deeper in the ground than a shape is large, does not touch. At the border stands a wall, which
-        points of shapes touch whose middle lies beyond it; balls do not. Sharp peaks between the corners of a shape go
-        unnoticed until a corner is beneath them, so cells should not be much smaller than what stands on them.
+        Four neighbouring heights span two triangles. Each point of a shape touches the triangle below it. Spheres touch
+        the triangles below and next to their centre, so that they rest on both sides of a groove. Capsules touch with
+        both ends and their middle. Boxes, cylinders and hulls touch with their lowest corners, and with the midpoint of
+        these if the ground is higher there. There is no contact outside the rectangle, or deeper in the ground than the
+        size of the shape. The border acts as a wall for points of shapes whose centre is outside (not for spheres).
+        Sharp peaks between the corners of a shape are not detected, so cells should not be much smaller than the shapes
+        on them.
 
         Parameters
         ----------
         heights
-            Heights (rows, columns) above the origin of the field (m): row i, column j at x = -X/2 + j X / (columns-1),
-            y = -Y/2 + i Y / (rows-1). At least two of each.
+            Heights (rows, columns) above the origin of the field (m): row i, column j is at x = -X/2 + j X /
+            (columns-1), y = -Y/2 + i Y / (rows-1). At least two rows and two columns.
         size
             Lengths (2,) X along x and Y along y (m).
         options
-            As those of `box`; ``at`` is where the middle of the rectangle is, at height 0.
+            As for `box`; ``at`` is the centre of the rectangle at height 0.
 
         Examples
         --------
@@ -202,12 +202,12 @@ class Scene:
         return self._with("height_field", size, heights=heights, **options)
 
     def shapes_of(self, model: Model) -> Scene:
-        """The scene with the shapes for collision of another model, which stand: a room or a staircase from a file.
+        """Add the collision shapes of another model as fixed obstacles: for example a room or a staircase from a file.
 
         Parameters
         ----------
         model
-            The other model, in the pose of its file, or with all coordinates zero; nothing of it moves.
+            The other model, in the pose of its file, or with all coordinates zero.
 
         Examples
         --------
@@ -232,12 +232,12 @@ class Scene:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of shapes that may touch, each with what their contact is like."""
+        """The pairs of shapes that may touch, with their contact parameters."""
         return self._found[0]
 
     @property
     def left_out(self) -> LeftOut:
-        """What does not touch, and why: as text, a line for each reason.
+        """The pairs and shapes that cannot touch. As text, it has one line per reason.
 
         Examples
         --------
@@ -250,11 +250,11 @@ class Scene:
 
     @property
     def hulls(self) -> tuple[Hull, ...]:
-        """The convex hulls that stand for meshes: as text, how many corners each has, and how much it leaves out."""
+        """The convex hulls that replace meshes. As text, it shows the number of corners and the error of each."""
         return tuple(hull for hull in self._hulls.values() if isinstance(hull, Hull))
 
     def hull(self, g: Geometry) -> Hull | None:
-        """The convex hull that stands for a mesh; none for other shapes, and where the file cannot be read."""
+        """Return the convex hull that replaces a mesh; None for other shapes, or if the file cannot be read."""
         found = self._hulls.get((g.source, g.size))
         return found if isinstance(found, Hull) else None
 
@@ -317,8 +317,8 @@ def require_scene_of(model: Model, scene: Scene, error: type[BoughError] = Model
     if theirs is model or theirs == model:
         return
     if theirs.name != model.name:
-        raise error(f"the scene is one of another model, {theirs.name!r}, expected one of {model.name!r}")
-    raise error(f"the scene is one of {model.name!r} as it was before it was edited: {_difference(theirs, model)}")
+        raise error(f"the scene belongs to another model, {theirs.name!r}, expected a scene of {model.name!r}")
+    raise error(f"the scene belongs to {model.name!r} before it was edited: {_difference(theirs, model)}")
 
 
 def _difference(theirs: Model, ours: Model) -> str:

@@ -170,7 +170,9 @@ class _Reading:
         """Force or torque of the joint that carries a body on that body: what moves it and all that it carries."""
         model, (R, x, _, _) = self._model, self._at(sensor.of)
         if model.constraints:
-            raise ModelError(f"sensor {sensor.name!r}: a {sensor.kind} is not read in models with loops or couplings")
+            raise ModelError(
+                f"sensor {sensor.name!r}: {sensor.kind} sensors do not support models with loops or couplings"
+            )
         force, torque = np.zeros((*self.batch, 3)), np.zeros((*self.batch, 3))
         subtree = {model.frame(sensor.of).body}
         for i in range(1, model.nbodies + 1):

@@ -45,45 +45,43 @@ __all__ = ["Simulation"]
 
 
 class Simulation(Differentiated):
-    """A scene that runs, under MuJoCo's law of soft contact or under that of hard contact.
+    """Simulation of a scene, with MuJoCo's law of soft contact or with hard contact.
 
-    A step (positions, what touches, forces, accelerations, the next state) is one compiled program, for one state, for
-    a batch, and for many steps per call. Accelerations of soft contact are those of MuJoCo's convex model, found by
-    Newton steps on the tree itself; where its files say something of contact, limits, friction and actuators, it is
-    heeded. Under hard contact nothing sinks in, friction is Coulomb's, with a round cone, and what strikes bounces.
-    Limits of velocity, which URDF files give, say what a drive can do and are not held, as in MuJoCo: nothing in a
-    simulation stops a joint that is faster. ``trajectory.v`` beside ``model.joint(name).velocity`` tells where one was.
+    A step (positions, contacts, forces, accelerations, next state) is one compiled program, for one state, for a batch,
+    and for many steps per call. Soft contact computes the accelerations of MuJoCo's convex model by Newton steps on the
+    tree, and uses the parameters of MJCF files for contact, limits, friction and actuators. Hard contact prevents
+    penetration, and has Coulomb friction with a round cone and restitution. Velocity limits, as in URDF files, are not
+    enforced, as in MuJoCo. Compare ``trajectory.v`` with ``model.joint(name).velocity`` to find joints that were too
+    fast.
 
     Parameters
     ----------
     model
         A model, or a scene with its model.
     scene
-        The scene, if a model was given; the model alone, in no world but its own, without one.
+        The scene, if the first argument is a model. Default: a scene with only the model.
     dt
-        Length of a step (s); that of the model's file, 2 ms if it has none.
+        Time step (s). Default: that of the model's file, or 2 ms.
     law
-        "soft": MuJoCo's; "hard": impulses of each step (Stewart and Trinkle 1996) let no gap close further than to
-        zero, limits and loops hold without giving way, and contacts that are struck bounce, one after the other where
-        they touch in a row, as in Newton's cradle. It knows no torsional and rolling friction, and of the integrators
-        "euler" and "implicitfast" alone.
+        "soft": MuJoCo's law. "hard": impulses of each step (Stewart and Trinkle 1996) keep gaps from closing below
+        zero, limits and loops are rigid, and impacts bounce, one after the other for bodies in a row, as in Newton's
+        cradle. Hard contact has no torsional and rolling friction, and only the integrators "euler" and "implicitfast".
     integrator
-        "euler": semi-implicit, and implicit in joint damping; "implicitfast", for stiff actuators: implicit in how
-        their forces change with velocities, too, as MuJoCo's; "rk4": fourth order. That of the file, else "euler";
-        for "implicit" of a file "implicitfast". "variational": for long motions without contact, joint limits, dry
-        friction and loops; second order, energy and momentum without drift.
+        "euler": semi-implicit, and implicit in joint damping. "implicitfast": also implicit in the velocity derivatives
+        of actuator forces, as in MuJoCo; for stiff actuators. "rk4": fourth order. "variational": second order, without
+        drift of energy and momentum; for long motions without contact, joint limits, dry friction and loops. Default:
+        that of the file ("implicit" becomes "implicitfast"), or "euler".
     tolerance, iterations
-        When Newton's method ends; of soft contact.
+        Stopping criteria of Newton's method, for soft contact.
     restitution
-        Of hard contact: how much of the speed at which bodies strike is left, from 0 to 1, for all contacts; without
-        it, what their surfaces say.
+        Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces.
     max_contacts
-        Of hard contact: so many contacts at a time a step is compiled for; the fewer, the faster. States in which more
-        touch are stepped one step at a time, by another program. 16 without it.
+        Number of simultaneous contacts for which a step of hard contact is compiled; fewer are faster. States with more
+        contacts use another program, one step at a time. Default: 16.
     parameters
-        Numbers of the model that are given with every state, called as those of `bough.function`: "mass of hand",
-        "damping of knee", "gravity", …; and "friction" and (under hard contact) "restitution", factors of those of
-        all contacts. How soft contacts are stays as it is.
+        Names of numbers of the model that each state provides, as for `bough.function`: "mass of hand", "damping of
+        knee", "gravity", …; also "friction" and (hard contact) "restitution", which are factors for all contacts. They
+        do not change the softness of contacts.
 
     Examples
     --------
@@ -114,33 +112,34 @@ class Simulation(Differentiated):
         parameters: Mapping[str, ArrayLike] | None = None,
         out: State | None = None,
     ) -> State:
-        """The state after so many steps, in one call and without Python in between.
+        """Return the state after a number of steps, in one call of compiled code.
 
         Parameters
         ----------
         q, v
             Configuration (..., nq) and velocity (..., nv), with any batch axes.
         steps
-            Their number, the same for all states or one for each (...).
+            Number of steps: one for all states, or one for each (...).
         a
-            What a `State` has to start the next step from: accelerations (..., nv), or impulses of hard contact.
+            Warm start for the first step, from ``state.a``: accelerations (..., nv), or impulses of hard contact.
         tau
-            Joint forces (..., nv) in N and N m, held for all steps.
+            Joint forces (..., nv) in N and N m, constant for all steps.
         control
-            Controls (..., nu) of the actuators of the model, held; each feels the state at every step. Those of a joint
-            together do at most its effort. Without them no actuator acts.
+            Controls (..., nu) of the actuators of the model, constant for all steps. Actuators respond to the state at
+            every step. The total force of the actuators of a joint is at most its effort. Without controls, no actuator
+            acts.
         target, kp, kd
-            Targets (..., nv) for the coordinates of joints that have as many as velocities, and gains (N m/rad or N/m,
-            and per rad/s or m/s), one for all or one for each: at every step kp (target - q) - kd v, at most the effort
-            of the joint. "euler" is implicit in kd, as in the damping of joints: no kd is too large for it.
+            Targets (..., nv) for joints with as many coordinates as velocities, and gains (N m/rad or N/m; N m s/rad or
+            N s/m), one for all or one for each. At every step the force is kp (target - q) - kd v, at most the effort
+            of the joint. "euler" is implicit in kd, as in joint damping, so kd may have any size.
         f_ext
-            Forces (..., N, 6) from outside on the bodies, in their own frames, linear first.
+            External forces (..., N, 6) on the bodies, in their own frames, linear first (N, N m).
         parameters
-            Values of the parameters that the simulation was made with, by name, each with any batch axes; what is left
-            out is as in the model.
+            Values of the parameters of the simulation, by name, each with any batch axes. Parameters that are left out
+            have the values of the model.
         out
-            A state whose arrays are written to and returned, such as the one before the last; nothing is written
-            if an argument is wrong.
+            A state whose arrays receive the result, and which is returned. Wrong arguments raise an error before
+            anything is written.
 
         Examples
         --------
@@ -198,52 +197,52 @@ class Simulation(Differentiated):
         show_progress: bool | None = None,
         **acting: Any,
     ) -> Trajectory:
-        """Let it run, and keep what happened.
+        """Run the simulation and return its trajectory.
 
         Parameters
         ----------
         q, v
-            Configuration (..., nq) and velocity (..., nv) to begin with; at rest without v.
+            Initial configuration (..., nq) and velocity (..., nv) (default: at rest).
         duration
-            How long (s), with `resume` how much longer; whole steps are made, the nearest number: `time` of the
-            trajectory tells.
+            Duration (s); with `resume`, the additional duration. It is rounded to a whole number of steps; see `time`
+            of the trajectory.
         rate
-            Samples kept per second, about: there is a whole number of steps between two of them, the nearest, and at
-            least one. 100 without it.
+            Approximate number of samples per second (default: 100). The number of steps between samples is rounded to a
+            whole number, at least one.
         controller
-            Called as ``controller(time, q, v)`` every `hold` steps; gives joint forces (..., nv), or a dictionary with
-            any of tau, control, target, kp, kd and f_ext, which hold until it is called again. Forces that are held
-            damp explicitly; rather give targets and gains, which every step heeds. q and v are its own to change, and
-            what it gives is copied.
+            Called as ``controller(time, q, v)`` every `hold` steps. It returns joint forces (..., nv), or a dictionary
+            with any of tau, control, target, kp, kd and f_ext, which stay constant until the next call. Prefer targets
+            and gains, which are evaluated at every step; damping by forces is explicit. The controller may change q and
+            v, and its result is copied.
         hold
             Steps between two calls of the controller.
         integrator
-            Another one for this run; beside those of the simulation "adaptive": steps as long as `accuracy` allows, by
-            the method of Dormand and Prince, of fifth order, each state with steps of its own. Contacts are as soft as
-            for steps dt; where something slides on them steps become very short, and a run may take hundreds of times
-            as long as one with steps of equal length. Not for hard contact.
+            Another integrator for this run: one of those of the simulation, or "adaptive". "adaptive" is the
+            fifth-order method of Dormand and Prince; each state has its own steps, which `accuracy` determines. The
+            softness of contacts is that for steps dt. During sliding the steps become very short, and a run may take
+            hundreds of times as long as with fixed steps. Not for hard contact.
         accuracy
             Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
         events
-            Functions of time, q and v, or `bough.simulation.Event`, such as `contact_event` and `limit_event` make, by
-            name, or in a list: "event 0", …. Where they pass zero is found, within steps, and told in `events` of the
-            trajectory. Each is called for every state at every step.
+            Functions of time, q and v, or `bough.simulation.Event`, for example from `contact_event` and `limit_event`,
+            in a dictionary by name, or in a list (named "event 0", …). Their zeros are found within steps, and stored
+            in `events` of the trajectory. Each function is called for every state at every step.
         resume
-            A trajectory to go on with, in place of q and v: the whole of it is returned, bit for bit as if it had
-            never been interrupted, if all else is as it was; adaptive steps go on to their accuracy. One that
-            `Trajectory.load` read will do.
+            A trajectory to continue, instead of q and v, also one from `Trajectory.load`. The result contains the old
+            and new samples. With the same other arguments it is the same, bit for bit, as an uninterrupted run (with
+            adaptive steps: to their accuracy).
         show_progress
-            Whether a bar tells how far it is; None: on a terminal, if it takes long.
+            Whether to show a progress bar; None: on a terminal, if the run takes long.
         acting
-            tau, control, target, kp, kd, f_ext, parameters as in `step`, for the whole run.
+            tau, control, target, kp, kd, f_ext and parameters as in `step`, for the whole run.
 
         Returns
         -------
         Trajectory
-            Samples of time, q and v from the beginning to the end. A state that stops for a reason of its own keeps its
-            last sound values, and `status` says why. Ctrl-C ends a run, and what was computed is returned,
-            with the status "interrupted". A run or sweep that begins within a second of that raises
-            `KeyboardInterrupt`, unless it resumes: so Ctrl-C ends a loop of runs, too.
+            Samples of time, q and v from the start to the end. A state that stops early keeps its last valid values,
+            and `status` gives the reason. Ctrl-C stops a run, which then returns what was computed, with the status
+            "interrupted". A run or sweep that starts within a second after Ctrl-C raises `KeyboardInterrupt`, unless it
+            resumes, so that Ctrl-C also stops a loop of runs.
 
         Examples
         --------
@@ -283,22 +282,23 @@ class Simulation(Differentiated):
             return run.trajectory(self.scene, self._sense)
 
     def view(self, q: ArrayLike, v: ArrayLike | None = None, *, browser: bool = True, **options: Any) -> Live:
-        """Watch it run in the browser: bodies are pulled with the mouse, sliders are targets (the extra ``view``).
+        """Watch the simulation in the browser, pull bodies with the mouse, and set targets by sliders (needs the extra
+        ``view``).
 
         Parameters
         ----------
         q, v
-            Configuration (nq,) or a batch (n, nq) to begin with, and velocities; at rest without v.
+            Initial configuration (nq,) or batch (n, nq), and velocities (default: at rest).
         browser
             Whether to open the page in the browser.
         options
-            host and port as in `bough.view`; tau, control, target, kp and kd as in `step`, for all of it.
+            host and port as in `bough.view`; tau, control, target, kp and kd as in `step`.
 
         Returns
         -------
         Live
-            It runs until ``.viewer.close()``, anew when the page is first seen; `pause`, `start` and `reset` do what
-            the buttons of the page do.
+            The running simulation. It stops at ``.viewer.close()``, and restarts when the page is first opened.
+            `pause`, `start` and `reset` act like the buttons of the page.
         """
         from bough.simulation.live import Live
 
@@ -327,40 +327,43 @@ class Simulation(Differentiated):
         show_progress: bool | None = None,
         **acting: Any,
     ) -> Sweep:
-        """Many runs that differ in something, as batches on all threads, or on many machines.
+        """Run many simulations with different inputs, as batches on all threads, or on many machines.
 
         Parameters
         ----------
         q, v
-            The state (nq,) and (nv,) to begin with, but for what differs; at rest without v.
+            Initial state (nq,) and (nv,) for everything that the sweep does not vary (default of v: at rest).
         duration, rate, controller, hold
-            As those of `run`. What a controller takes beside time, q and v may differ: values (n, 1), one for each run.
+            As for `run`. A controller may take additional arguments that the sweep varies: values (n, 1), one for each
+            run.
         grid
-            Values (n,) by name, each with each: parameters that the simulation was made with ("mass of hand",
-            "friction"), coordinates and velocities to begin with ("q of knee", "v of root_joint[2]"), the gains "kp"
-            and "kd", numbers that the controller takes; rows (n, ...) of "q", "v", "tau", "target", "control", "kp",
-            "kd", "f_ext" and parameters of many numbers; and "controller", a dictionary of functions by name.
+            Values (n,) by name; the sweep combines all of them. Names may be parameters of the simulation ("mass of
+            hand", "friction"), initial coordinates and velocities ("q of knee", "v of root_joint[2]"), the gains "kp"
+            and "kd", and additional arguments of the controller. "q", "v", "tau", "target", "control", "kp", "kd",
+            "f_ext" and parameters with several numbers take rows (n, ...). "controller" takes a dictionary of functions
+            by name.
         table
-            Values by name, all of one length: the first of each together, the second of each, and so on; each row with
-            all of the grid.
+            Values by name, all of the same length. Run k of the table uses value k of each. Every row is combined with
+            the whole grid.
         path
-            A folder for what is finished; one called ``*.zarr`` keeps it on disk alone (the extra ``zarr``). A sweep
-            that is run again with it reads these parts, bit for bit, and goes on; controllers are known by name.
+            Folder for finished parts. A folder called ``*.zarr`` keeps results only on disk (needs the extra ``zarr``).
+            A repeated sweep with the same path reads the finished parts, bit for bit, and continues. Controllers are
+            identified by name.
         workers
-            None: this process. A number of processes of this machine, or the address or client of a cluster of
-            dask.distributed, whose workers have bough (the extra ``cluster``).
+            None: this process; a number: that many processes on this machine; or the address or client of a
+            dask.distributed cluster on which bough is installed (needs the extra ``cluster``).
         at_once
-            Runs of one part: 4096, or what gives each worker some.
+            Number of runs per part. Default: 4096, or fewer so that each worker gets some.
         show_progress
-            As that of `run`; with workers the address of their dashboard, too.
+            As for `run`; with workers it also prints the address of their dashboard.
         acting
-            tau, control, target, kp, kd, f_ext as in `step`, for all runs.
+            tau, control, target, kp, kd and f_ext as in `step`, for all runs.
 
         Returns
         -------
         Sweep
-            The trajectory, with a batch axis for the table and one for each entry of the grid, and labels; Ctrl-C
-            ends it, and what was finished is returned. Runs that raise an error are told in `failed`.
+            The trajectory and labels, with a batch axis for the table and one for each entry of the grid. Ctrl-C stops
+            the sweep, which then returns the finished runs. `failed` lists runs that raised an error.
 
         Examples
         --------

@@ -91,8 +91,8 @@ def _require_smooth(model: Model, scene: SoftScene) -> None:
     ):
         if rows:
             raise ModelError(
-                f"{model.name!r} has {len(rows)} {what}, of which the integrator 'variational' takes no notice; leave "
-                f"them out with model.with_simulation(disabled=[{switch!r}, ...])"
+                f"{model.name!r} has {len(rows)} {what}, which the integrator 'variational' does not support; disable "
+                f"them with model.with_simulation(disabled=[{switch!r}, ...])"
             )
 
 
@@ -271,7 +271,7 @@ def _drive(model: Model, x: Actuator, free: bool) -> Drive:
     entry, q, v = next(row for row in _dofs(model) if row[0].name == x.joint)
     ball = isinstance(entry.joint, Spherical)
     if entry.joint.nq != entry.joint.nv and x.bias[1] and not ball:
-        what = f"actuator {x.name!r} feels the position of {x.joint!r}"
+        what = f"actuator {x.name!r} depends on the position of {x.joint!r}"
         raise ModelError(f"{what}, expected a spherical joint, or one whose coordinates are integrals of velocities")
     gears = tuple((v + k, gear) for k, gear in enumerate(x.gear))
     places = tuple((q + k, gear) for k, gear in enumerate(x.gear)) if entry.joint.nq == entry.joint.nv else ()

@@ -10,12 +10,11 @@ __all__ = ["State"]
 
 
 class State(NamedTuple):
-    """Where a simulation is: configuration (..., nq), velocity (..., nv), and what the next step starts from.
+    """State of a simulation: configuration (..., nq), velocity (..., nv), and the warm start of the next step.
 
-    That is `a`: accelerations (..., nv) of the step before; where contact is hard, its impulses, of contacts (each with
-    its number before them), loops and limits.
-    `taken` (...) are the steps made, and `status` (...) says what became of each state: 0 nothing, 1 something was not
-    finite, 2 it ran away; a state that stops is the last one that was sound.
+    The warm start `a` contains the accelerations (..., nv) of the previous step, or for hard contact its impulses:
+    contacts (each after its number), loops and limits. `taken` (...) is the number of steps. `status` (...) is 0 if the
+    state is valid, 1 if something was not finite, 2 if it ran away. A stopped state keeps its last valid values.
     """
 
     q: FloatArray

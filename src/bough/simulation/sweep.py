@@ -40,13 +40,13 @@ ROUNDS = 4
 
 
 class Sweep:
-    """The runs of a sweep: `bough.Simulation.sweep` returns it, `Sweep.load` reads it.
+    """Results of a sweep. `bough.Simulation.sweep` and `Sweep.load` return it.
 
     Attributes
     ----------
     axes
-        What differs along each batch axis: names and labels (n,). That of a table, called "case", has one name for each
-        column. Controllers are told by name, whole configurations and the like by their numbers.
+        For each batch axis, the names and labels (n,) of what varies. The axis of a table is called "case" and has one
+        name per column. Controllers are labelled by name, whole arrays by index.
 
     Examples
     --------
@@ -63,17 +63,19 @@ class Sweep:
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """All runs, with a batch axis for each entry of `axes`; NaN where none was made. Read from disk if need be."""
+        """All runs, with a batch axis for each entry of `axes`; NaN for missing runs. It is read from disk if
+        needed.
+        """
         return self._store.trajectory(self.labels, self._scene)
 
     @property
     def status(self) -> NDArray[np.int64]:
-        """How each run ended, as `status` of a trajectory, in the shape of the batch; 6: an error was raised."""
+        """How each run ended, as `status` of a trajectory, with the shape of the batch; 6: the run raised an error."""
         return np.asarray(self._store.arrays["status"][...])
 
     @property
     def labels(self) -> dict[str, NDArray[Any]]:
-        """What each run began with, by name, in the shape of the batch."""
+        """Values that each run used, by name, with the shape of the batch."""
         shape = self._store.shape
         found: dict[str, NDArray[Any]] = {}
         for k, (_, values) in enumerate(self.axes):
@@ -83,7 +85,7 @@ class Sweep:
 
     @property
     def failed(self) -> list[tuple[dict[str, Any], str]]:
-        """Runs that did not finish: what each began with, and how it ended."""
+        """Runs that did not finish, with their values and how they ended."""
         ends, labels = self.status, self.labels
         return [
             (
@@ -94,9 +96,9 @@ class Sweep:
         ]
 
     def to_xarray(self) -> Dataset:
-        """The arrays as an xarray dataset (the extra ``xarray``), its dimensions called as what is different.
+        """Return the arrays as an xarray dataset whose dimensions are named like the axes (needs the extra ``xarray``).
 
-        One that is too large for memory is opened where it lies: ``xarray.open_zarr("runs.zarr")``.
+        For results larger than memory, use ``xarray.open_zarr("runs.zarr")``.
         """
         data = self.trajectory.to_xarray()
         old = ["state"] if len(self.axes) == 1 else [f"state_{k}" for k in range(len(self.axes))]
@@ -107,15 +109,15 @@ class Sweep:
         return data.drop_vars(labels).assign_coords(labels)
 
     def plot(self, *what: str, by: str | None = None) -> Figure:
-        """Draw the runs over time with Matplotlib (the extra ``plot``), coloured by what differs.
+        """Plot the runs over time with Matplotlib, coloured by label (needs the extra ``plot``).
 
         Parameters
         ----------
         what
-            What to draw, a panel for each: "q of knee", "v of knee", "tau of knee", "energy"; unless given all
-            coordinates but quaternions, eight at most.
+            Quantities, one panel each: "q of knee", "v of knee", "tau of knee", "energy". Default: all coordinates
+            except quaternions, at most eight.
         by
-            The label that gives the colour; the first one, unless given.
+            Label that determines the colour (default: the first one).
 
         Returns
         -------
@@ -128,12 +130,12 @@ class Sweep:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sweep to a folder, or to a Zarr store if its name ends in ``.zarr`` (the extra ``zarr``).
 
-        It is of the form that ``sim.sweep(path=…)`` writes, which can go on with it.
+        The format is that of ``sim.sweep(path=…)``, which can continue it.
 
         Raises
         ------
         SaveError
-            If it cannot be written, or another sweep is there.
+            If it cannot be written, or if the folder contains another sweep.
         """
         mine = self._store
         other = opened(mine.model, {**mine.record, "errors": dict(mine.record["errors"])}, path, False)
@@ -144,19 +146,19 @@ class Sweep:
 
     @staticmethod
     def load(path: str | os.PathLike[str], model: Model) -> Sweep:
-        """The sweep that `save`, or ``sim.sweep(path=…)``, wrote: bit for bit, finished or not.
+        """Load a sweep that `save` or ``sim.sweep(path=…)`` wrote, bit for bit, finished or not.
 
         Parameters
         ----------
         path
-            The folder. Of a Zarr store runs are read when they are asked for.
+            The folder. Runs of a Zarr store are read on demand.
         model
-            The model that was run.
+            The model of the sweep.
 
         Raises
         ------
         LoadError
-            If there is no sweep, or one of another model.
+            If there is no sweep, or if it is of another model.
         """
         return Sweep(stored(path, model))
 

@@ -149,7 +149,7 @@ class _Names(NamedTuple):
             read_parameters(self.sim.model, [name])
         except (BoughError, TypeError):
             return ""
-        return f"the model has it: bough.Simulation(..., parameters=[{name!r}]) takes it with every state"
+        return f"it is a number of the model: bough.Simulation(..., parameters=[{name!r}]) makes it a parameter"
 
 
 def _own_names(controller: Any) -> list[str]:
@@ -167,7 +167,7 @@ def _read_controllers(grid: Any, controller: Any) -> dict[str, Any]:
     if given is None:
         found: dict[Any, Any] = {} if controller is None else {"": controller}
     elif controller is not None:
-        raise ShapeError("a controller is given beside those of the grid, expected one of them")
+        raise ShapeError("a controller is given as an argument and in the grid, expected one of them")
     elif isinstance(given, Mapping) and given:
         found = {str(name): function for name, function in given.items()}
     else:
@@ -195,7 +195,7 @@ def _axes(
             raise ShapeError(f"{name!r} is in the grid and in the table, expected one of them")
         yield str(name), {str(name): np.array(list(controllers)) if name == CONTROLLER else along[str(name)]}
     if not columns and not grid:
-        raise ShapeError("grid and table are empty, expected values of something by its name")
+        raise ShapeError("grid and table are empty, expected values by name")
 
 
 def _columns(names: _Names, given: Any, what: str) -> dict[str, FloatArray]:

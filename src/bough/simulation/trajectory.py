@@ -47,51 +47,51 @@ __all__ = ["Trajectory"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """A motion over time, of one state or of a batch of them. Never changed; its arrays are read-only.
+    """A motion over time, of one state or a batch. It is immutable; its arrays are read-only.
 
-    T samples in time come first, the axes (...) of a batch of states second, coordinates last.
+    The first axis is time (T samples), followed by the batch axes (...) and the coordinates.
 
     Parameters
     ----------
     model
         The mechanism that moves.
     time
-        Times of the samples in s, (T,), ascending.
+        Times of the samples (T,) in s, ascending.
     q, v
-        Configurations (T, ..., nq) and velocities (T, ..., nv). States that have stopped may be NaN from there on.
+        Configurations (T, ..., nq) and velocities (T, ..., nv). After a state has stopped, its values may be NaN.
     tau
-        Joint forces that were applied, (T, ..., nv) in N m and N; those of a sample act until the next one.
+        Applied joint forces (T, ..., nv) in N m and N. Those of a sample act until the next sample.
     control
-        Inputs of actuators, (T, ..., nu), in their units; they hold until the next sample.
+        Controls of actuators (T, ..., nu), in their units, constant until the next sample.
     status
-        How each state ended, (...), whole numbers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted", 4 "not
-        solved", 5 "ended by an event", 6 "raised an error" (see `status_names`). All finished, unless given.
+        How each state ended (...), as integers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted", 4 "not
+        solved", 5 "ended by an event", 6 "raised an error" (see `status_names`). Default: all finished.
     taken
-        Steps of time that each state made, (...); one for each sample but the first, unless given.
+        Number of steps of each state (...). Default: one for each sample after the first.
     contact_forces
-        Forces of k contacts (T, ..., k, c), the normal one first, in N.
+        Forces of k contacts (T, ..., k, c) in N, normal force first.
     stopped
-        When each state made its last step, in s, (...). If not given, the last time for states that finished; for
-        others that of the sample after `taken` steps, or NaN (unknown) if there are more steps than samples.
+        Time of the last step of each state (...) in s. Default: the last time for finished states; for others that of
+        the sample after `taken` steps, or NaN (unknown) if there are more steps than samples.
     sensors
-        Numbers of the sensors of the model (T, ..., n), one after the other; rather read by name, with `sensor`.
+        Readings of all sensors of the model (T, ..., n), concatenated. Use `sensor` to read one by name.
     a_last
-        What the last step found (`bough.simulation.State`), with which a run can be resumed (`Simulation.run`).
+        Warm start after the last step (`bough.simulation.State`), for resuming the run (`Simulation.run`).
     events
-        What happened on the way (`bough.simulation.Occurrence`), in order.
+        Events (`bough.simulation.Occurrence`), in order.
     labels
-        What tells states apart, (...) each, by name, as those of a sweep; no part of files.
+        Labels of the states by name, (...) each, for example of a sweep. Files do not contain them.
     scene
-        The world in which it moved, for `show` and `save`; None if unknown. Runs know theirs.
+        The scene of the motion, for `show` and `save`; None if unknown. Runs set it.
 
     Raises
     ------
     ShapeError, FiniteError
-        If arrays do not fit the model or each other, times do not ascend, or a quaternion is not of unit length.
+        If arrays do not fit the model or each other, if times do not ascend, or if a quaternion is not of unit length.
 
     Examples
     --------
-    A pendulum that swings, two starts at once:
+    A swinging pendulum with two initial angles:
 
     >>> import bough, numpy as np
     >>> b = bough.Builder("pendulum")
@@ -129,7 +129,7 @@ class Trajectory:
     scene: Scene | None = None
 
     status_names: ClassVar[tuple[str, ...]] = STATUS_NAMES
-    """What each number of `status` means."""
+    """Meaning of each number of `status`."""
 
     def __post_init__(self) -> None:
         for name, array in read_trajectory(self).items():
@@ -139,7 +139,7 @@ class Trajectory:
 
     @property
     def batch(self) -> tuple[int, ...]:
-        """The batch axes (...), () for one state."""
+        """Shape of the batch axes (...); () for one state."""
         return self.q.shape[1:-1]
 
     @property
@@ -149,15 +149,15 @@ class Trajectory:
 
     @cached_property
     def names(self) -> Labels:
-        """A name for each entry of "q", "v", "tau", "control", "sensors": ``trajectory.names["q"]``.
+        """Names of the entries of "q", "v", "tau", "control", "sensors": ``trajectory.names["q"]``.
 
-        The joint's, with a number where it has several. Controls are called as the actuators of the model.
+        Coordinates have the name of the joint (with an index if it has several), controls that of the actuator.
         """
         return coordinate_names(self.model, 0 if self.control is None else self.control.shape[-1])
 
     @cached_property
     def units(self) -> Labels:
-        """The unit of each entry of "q", "v", "tau", "control", "sensors": rad, m/s, N m, …, "" for quaternions."""
+        """Units of the entries of "q", "v", "tau", "control", "sensors": rad, m/s, N m, …; "" for quaternions."""
         return coordinate_units(self.model, 0 if self.control is None else self.control.shape[-1])
 
     def __len__(self) -> int:
@@ -192,16 +192,15 @@ class Trajectory:
         return Sample(**parts)
 
     def sensor(self, name: str) -> FloatArray:
-        """What a sensor of the model read, (T, ..., n), by its name."""
+        """Return the readings (T, ..., n) of a sensor by name."""
         return sensor_part(self, name)
 
     # ---- parts in time -----------------------------------------------------------------------------------------------
 
     def at(self, time: ArrayLike) -> Sample:
-        """The motion at a time or several, between samples too.
+        """Return the motion at one or several times, also between samples.
 
-        Configurations lie between those of the two samples around (`bough.interpolate`; angles as they were recorded,
-        whole turns included) and velocities do linearly. Forces and controls are those of the sample before.
+        Configurations (`bough.interpolate`, with whole turns) and velocities are interpolated, forces and controls held.
 
         Parameters
         ----------
@@ -211,12 +210,12 @@ class Trajectory:
         Raises
         ------
         ShapeError
-            If there is no motion at one of them.
+            If a time is outside the motion.
         """
         return sample_at(self, time)
 
     def between(self, start: float, end: float) -> Trajectory:
-        """The samples from one time to another, both in s and included; a `ShapeError` if there are none."""
+        """Return the samples between two times (s), both included; `ShapeError` if there are none."""
         limits = [number(x, name, "a time in s", infinite=True) for x, name in ((start, "start"), (end, "end"))]
         slack = SAME_TIME * self.duration
         first, last = np.searchsorted(self.time, [limits[0] - slack, limits[1] + slack])
@@ -226,13 +225,13 @@ class Trajectory:
         return self._samples(slice(int(first), int(last)))
 
     def resampled(self, dt: float | None = None, *, rate: float | None = None) -> Trajectory:
-        """The motion at equal steps of time, from the first sample on, by `at`.
+        """Return the motion at equal time steps from the first sample on, interpolated by `at`.
 
         Parameters
         ----------
         dt, rate
-            One of them: the time between samples in s, no longer than the motion, or how many there are in a second:
-            ``resampled(0.01)`` and ``resampled(rate=100)`` are the same.
+            Either the time between samples (s), at most the duration of the motion, or the number of samples per
+            second: ``resampled(0.01)`` and ``resampled(rate=100)`` are the same.
 
         Examples
         --------
@@ -246,12 +245,12 @@ class Trajectory:
         return self._with(**vars(self.at(equal_times(self, dt, rate))), a_last=None)
 
     def state(self, *index: Any) -> Trajectory:
-        """The trajectory of one state of the batch, or of some.
+        """Return the trajectory of one or several states of the batch.
 
         Parameters
         ----------
         index
-            What NumPy takes for the batch axes: a number for each (``state(3)``), slices, lists, or a mask
+            An index of the batch axes as in NumPy: integers (``state(3)``), slices, lists, or a mask
             (``state(trajectory.status != 0)``).
         """
         return self._with(**states_of(self, index))
@@ -259,19 +258,19 @@ class Trajectory:
     # ---- what follows ------------------------------------------------------------------------------------------------
 
     def energy(self) -> Energy:
-        """Kinetic energy, potential energy, that of springs, and their sum, each (T, ...) in J."""
+        """Return kinetic, potential and elastic energy, and their sum, each (T, ...) in J."""
         return energy_of(self.model, self.q, self.v)
 
     def placements(self, frames: str | Sequence[str] | None = None) -> FloatArray:
-        """Placements of frames or bodies in the base: (T, ..., 4, 4) of one, (T, ..., k, 4, 4) of several.
+        """Return placements of frames or bodies in the base: (T, ..., 4, 4) for one, (T, ..., k, 4, 4) for several.
 
-        As `bough.placements`; NaN where a state is not finite.
+        See `bough.placements`. Placements are NaN if a state is not finite.
         """
         with np.errstate(all="ignore"):
             return placements(self.model, self.q, frames, check=False)
 
     def summary(self) -> str:
-        """What happened, as text: how many states ended how, when and why, change of energy, ranges of joints.
+        """Return a text summary: how, when and why states ended, change of energy, ranges of joints.
 
         Examples
         --------
@@ -288,15 +287,15 @@ class Trajectory:
         return summary_of(self)
 
     def plot(self, *what: str, joints: str | Sequence[str] | None = None) -> Figure:
-        """Draw the motion over time, with Matplotlib (the extra ``plot``).
+        """Plot the motion over time with Matplotlib (needs the extra ``plot``).
 
         Parameters
         ----------
         what
-            Any of "q", "v", "tau", "control", "energy" and "contact_forces"; "q", "v" and "energy" if none is given.
-            What is in several units gets a panel for each. Of many states the median is drawn, and the range of all.
+            Any of "q", "v", "tau", "control", "energy" and "contact_forces". Default: "q", "v" and "energy". There is
+            one panel per unit. For many states, the plot shows the median and the range.
         joints
-            Names of joints to show; all of them, unless given.
+            Names of joints to show (default: all).
 
         Returns
         -------
@@ -309,10 +308,11 @@ class Trajectory:
     # ---- other forms -------------------------------------------------------------------------------------------------
 
     def to_xarray(self) -> Dataset:
-        """The arrays as an xarray dataset (the extra ``xarray``).
+        """Return the arrays as an xarray dataset (needs the extra ``xarray``).
 
         Dimensions are "time", "state" (or "state_0", "state_1", … for several batch axes), "coordinate" of q, "dof" of
-        v and tau, "actuator" of controls, "contact" and "component"; names are labels, units coordinates beside them.
+        v and tau, "actuator" of controls, "contact" and "component". Names are labels; units are additional
+        coordinates.
 
         Raises
         ------
@@ -322,21 +322,21 @@ class Trajectory:
         return trajectory_files.dataset_of(self)
 
     def show(self, scene: Scene | None = None, **options: Any) -> Viewer:
-        """Play the motion in the browser (the extra ``view``), a batch side by side or as ghosts.
+        """Play the motion in the browser, a batch side by side or as ghosts (needs the extra ``view``).
 
-        `scene` is the world to show, its own unless given; options are those of `bough.view`.
+        `scene` is the world to show (default: the scene of the trajectory). Options are those of `bough.view`.
         """
         from bough.simulation.viewing import show
 
         return show(self, scene, **options)
 
     def save(self, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
-        """Write the trajectory to a file, whole or not at all, in the form that its name ends in.
+        """Write the trajectory to a file, completely or not at all. The suffix determines the format.
 
         ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.html``: a page that plays the motion.
-        ``.gif``, ``.mp4``: films (the extra ``pictures``). ``.png``: poses beside each other. `scene` is the world to
-        draw, its own unless given: there is a floor where that has one. Options are those of `bough.pictures.save` but
-        for q; ``speed`` of films, 1 for the true one; and ``at``, times of poses (s): ``save("run.gif", rate=30)``.
+        ``.gif``, ``.mp4``: videos (need the extra ``pictures``). ``.png``: poses side by side. `scene` is the world to
+        draw, with its floor (default: that of the trajectory). Options: those of `bough.pictures.save` except q;
+        ``speed`` of videos (1: real time); ``at``, times of poses (s).
 
         Raises
         ------
@@ -347,21 +347,21 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str], model: Model, *, strict: bool = True) -> Trajectory:
-        """The trajectory of a file that `save` wrote, bit for bit. Files from elsewhere can do no harm.
+        """Load a trajectory that `save` wrote, bit for bit. Files from unknown sources are safe to load.
 
         Parameters
         ----------
         path
             The file.
         model
-            The model that moves; joints must have the names and coordinates of the one that was saved.
+            The model. Its joints must have the same names and coordinates as those of the saved model.
         strict
-            Whether its numbers (inertias, placements, …) must be the same, too.
+            Whether the numbers of the model (inertias, placements, …) must also be the same.
 
         Raises
         ------
         LoadError
-            If the file cannot be read, is damaged or of another kind, or is of another model.
+            If the file cannot be read, is damaged, has another format, or belongs to another model.
         """
         return trajectory_files.load(path, model, strict, Trajectory)
 

@@ -67,7 +67,7 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
     target = target_of(path, (".npz", ".html", ".htm", *STILL, *MOVING))
     for name in options:
         raise SaveError(
-            f"{name} is an option of pictures, and {os.fspath(path)!r} is none: {', '.join(STILL + MOVING)}"
+            f"{name} is an option of pictures, and {os.fspath(path)!r} is not a picture: {', '.join(STILL + MOVING)}"
         )
     if target.suffix.lower() in (".html", ".htm"):
         page = motion_html(trajectory.model, trajectory.time, trajectory.q, world)
@@ -224,7 +224,7 @@ def _compare(members: dict[str, NDArray[Any]], model: Model, strict: bool) -> No
     digests = [str(x["digest"]) for x in (members, own)]
     if strict and all(digests) and digests[0] != digests[1]:
         what = f"joints have the names of {model.name!r}, but inertias, placements or other numbers differ"
-        raise LoadError(f"it is of another model: {what} (strict=False loads it all the same)")
+        raise LoadError(f"it is of another model: {what} (strict=False loads it anyway)")
 
 
 def dataset_of(trajectory: Trajectory) -> Dataset:

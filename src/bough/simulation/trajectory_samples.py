@@ -47,7 +47,7 @@ class Sample:
     q, v
         Configurations (..., nq) and velocities (..., nv).
     tau, control, contact_forces, sensors
-        As those of the `bough.Trajectory`; None where it has none.
+        As in the `bough.Trajectory`; None if it has none.
     """
 
     time: FloatArray
@@ -66,13 +66,13 @@ class Energy:
     Attributes
     ----------
     kinetic
-        That of motion, rotors included.
+        Kinetic energy, including rotors (armature).
     potential
-        That of gravity, zero with the centre of mass level with the base origin.
+        Potential energy of gravity, zero if the centre of mass is at the height of the base origin.
     elastic
-        That of the springs of joints, zero at rest.
+        Energy of joint springs, zero at rest.
     total
-        Their sum, which is constant where nothing drives, damps or hits the mechanism.
+        Sum of the three, which is constant without drives, damping and contact.
     """
 
     kinetic: FloatArray

@@ -36,26 +36,26 @@ def view(
     port: int | None = None,
     browser: bool = True,
 ) -> Viewer:
-    """Show a model in the browser: a page with sliders for its joints, overlays, its tree, its matrices and its costs.
+    """Show a model in the browser: a page with joint sliders, overlays, the tree, the matrices and the costs.
 
-    Shapes are those of the model (meshes are read where their files are), else the ellipsoids of its inertias. Loops
-    are kept closed while joints are moved. The page is served until the viewer is closed or the program ends.
+    The page shows the shapes of the model (with meshes whose files exist), or else its inertia ellipsoids. Loops stay
+    closed when you move joints. The server runs until the viewer is closed or the program ends.
 
     Parameters
     ----------
     model
-        The mechanism, or a scene with it.
+        The model, or a scene with a model.
     q
-        Configuration (nq,), or those of a batch (..., nq), which are seen side by side or as ghosts. The pose of the
-        file without it, with loops closed.
+        Configuration (nq,), or a batch (..., nq), shown side by side or as ghosts. Default: the pose of the file, with
+        loops closed.
     scene
         The world of the model, with its floor and shapes.
     host
-        Address to serve on. Only this computer can reach "localhost"; "0.0.0.0" is for the whole network.
+        Address of the server. Only this computer can reach "localhost"; "0.0.0.0" is for the whole network.
     port
-        Port to serve on, an error if it is in use; the first free one from 8080 on, unless given.
+        Port of the server; an error if it is in use. Default: the first free port from 8080 on.
     browser
-        Whether to open the page in the browser. In a notebook it is shown inline instead, where a cell ends with it.
+        Whether to open the page in the browser. In a notebook, the page appears inline if a cell ends with the viewer.
 
     Returns
     -------

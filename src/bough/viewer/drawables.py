@@ -160,7 +160,7 @@ def tell_missing(found: tuple[str, ...]) -> None:
     """Warn of meshes that are not drawn, the first of them by name."""
     if found:
         more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
-        warn(f"not all is drawn as the file says: {found[0]}{more}", LoadWarning)
+        warn(f"some parts cannot be drawn as in the file: {found[0]}{more}", LoadWarning)
 
 
 def _on_body(here: list[Geometry], order: tuple[str, str], missing: dict[str, None]) -> list[Drawable]:
@@ -229,7 +229,7 @@ def _of_file(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
         return []
     except (OSError, ValueError):
         hint = ": give `package_dirs` to bough.load, or --packages to a command" if "://" in g.file else ""
-        missing[f"mesh {g.file!r} of {g.frame!r} is not there{hint}"] = None
+        missing[f"mesh {g.file!r} of {g.frame!r} does not exist{hint}"] = None
         return []
     return [
         Drawable(g.body, g.placement, _three(g.size), part, own or g.rgba or GREY, g.purpose, g.name or g.frame)
@@ -254,7 +254,7 @@ def file_triangles(file: str, _changed: int) -> tuple[tuple[Triangles, Colour | 
     except Exception as error:  # whatever a broken file leads to inside the readers of trimesh
         raise Unreadable(f"{type(error).__name__}: {error}") from None
     if not found:
-        raise Unreadable("there are no triangles in it")
+        raise Unreadable("it contains no triangles")
     return tuple(
         (
             Triangles(_metres(part) * np.array(part.vertices, np.float64), np.array(part.faces, np.int32)),

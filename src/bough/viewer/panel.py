@@ -85,7 +85,11 @@ def sparsity_html(model: Model, body: int) -> str:
             ("L", np.tril(H), np.tril(both), f"{model.dof_tree.packed_size} of {model.nv * (model.nv + 1) // 2}"),
         )
     )
-    told = f"Lit: the {len(dofs)} of {model.nv} that move {escape(plain(model.bodies[body - 1].name))}." if body else ""
+    told = (
+        f"Highlighted: the {len(dofs)} of {model.nv} that move {escape(plain(model.bodies[body - 1].name))}."
+        if body
+        else ""
+    )
     mark = "" if step == 1 else f" A mark is {step} × {step} entries."
     return _block("bough-sparsity", f"{pictures}<div>{told}{mark}</div>")
 

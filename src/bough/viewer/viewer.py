@@ -44,10 +44,10 @@ GHOST = 0.25
 
 
 class Viewer:
-    """A page in the browser that shows a model. Made by `bough.view`, `Trajectory.show` and `bough simulate --view`.
+    """A page in the browser that shows a model. `bough.view`, `Trajectory.show` and `bough simulate --view` make it.
 
-    It serves in threads of its own until `close`, or until the program ends; closed tabs do no harm, and any number of
-    them may be open. As a context manager it closes at the end; in a notebook it is shown inline.
+    It runs a server in its own threads until `close`, or until the program ends. Any number of tabs may be open, and
+    you may close them. As a context manager, it closes at the end. In a notebook it appears inline.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Viewer:
     model
         The mechanism.
     missing
-        A line for each thing that could not be drawn as the model wants it, such as a mesh whose file is not there.
+        A line for each part that could not be drawn, such as a mesh with a missing file.
     """
 
     def __init__(
@@ -132,11 +132,11 @@ class Viewer:
         Parameters
         ----------
         q
-            Configuration (nq,), or those of a batch (..., nq).
+            Configuration (nq,), or a batch (..., nq).
         v
-            Velocities (..., nv), for the readings and the overlays; none if not given.
+            Velocities (..., nv) for readings and overlays (default: none).
         time
-            Time in s that the readings tell.
+            Time (s) for the readings.
         """
         states = np.array(q, np.float64)
         if states.shape[-1:] != (self.model.nq,):
@@ -152,12 +152,12 @@ class Viewer:
 
     @property
     def q(self) -> Floats:
-        """What is shown: the configuration (nq,) of the chosen state."""
+        """Configuration (nq,) of the selected state."""
         return np.array(self._q[self._state])
 
     @property
     def frame(self) -> str:
-        """Name of the chosen frame, whose readings and velocity are told; that of a body has its name."""
+        """Name of the selected frame, whose readings and velocity are shown."""
         return self._frame
 
     @property
@@ -166,50 +166,47 @@ class Viewer:
         return self.model.frame(self._frame).body
 
     def choose(self, frame: str) -> None:
-        """Choose a body or another frame by its name.
-
-        Its readings are told, and the path to its body is lit in the tree and in the matrices.
-        """
+        """Select a body or frame by name: the page shows its readings, and highlights the path to its body."""
         self._chosen(self.model.frame(frame).name)
 
     def show(self, *overlays: str) -> None:
-        """Switch overlays on by their names: "frames", "joint axes", "centre of mass" and so on; see `overlays`."""
+        """Turn on overlays by name: "frames", "joint axes", "centre of mass" and so on; see `overlays`."""
         self._switch(overlays, True)
 
     def hide(self, *overlays: str) -> None:
-        """Switch overlays off; "shapes" are the mechanism itself."""
+        """Turn off overlays by name; "shapes" is the model itself."""
         self._switch(overlays, False)
 
     @property
     def overlays(self) -> dict[str, bool]:
-        """Which overlays there are, and whether each is on."""
+        """All overlays, and whether each is on."""
         return {name: name in self._overlays.shown for name in OVERLAYS}
 
     def play(self) -> None:
-        """Let the motion run, if there is one."""
+        """Play the motion, if there is one."""
         if self._playback is not None:
             self._playback.play()
 
     def pause(self) -> None:
-        """Let the motion stand."""
+        """Pause the motion."""
         if self._playback is not None:
             self._playback.pause()
 
     def seek(self, time: float) -> None:
-        """Show the motion at a time in s."""
+        """Show the motion at a time (s)."""
         if self._playback is None:
             raise BoughError(f"there is no motion of {self.model.name!r} to show at {time} s")
         self._playback.seek(time)
 
     def open(self) -> bool:
-        """Open the page in the browser of the computer; whether it is. Not from a notebook, which shows it itself."""
+        """Open the page in the browser and return whether it opened. In a notebook the page appears inline instead."""
         try:
             return not is_in_notebook() and webbrowser.open(self.url)
         except webbrowser.Error:
             return False
 
     def wait(self) -> None:
-        """Go on serving until somebody presses Ctrl-C or the viewer is closed; then close it."""
+        """Wait until the user presses Ctrl-C or the viewer is closed; then close it."""
         try:
             while not self._ended.wait(timeout=0.5):
                 pass
@@ -219,7 +216,7 @@ class Viewer:
             self.close()
 
     def close(self) -> None:
-        """End the server and its threads; more than once does no harm."""
+        """Stop the server and its threads. You may call this more than once."""
         with self._lock:
             if self._page.is_closed:
                 return
@@ -231,7 +228,7 @@ class Viewer:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it has ended."""
+        """Whether the viewer is closed."""
         return self._page.is_closed
 
     def __enter__(self) -> Viewer:
@@ -254,14 +251,14 @@ class Viewer:
 
     @property
     def page(self) -> Page:
-        """The page of viser, for what this class has no words for: ``viewer.page.server.scene.add_label(…)``."""
+        """The page of viser, for everything else: ``viewer.page.server.scene.add_label(…)``."""
         return self._page
 
     def on_drag(self, dragged: Callable[[str, int, int, Floats, Floats], None]) -> None:
-        """Call a function when somebody drags a shape with the mouse.
+        """Call a function when the user drags a shape with the mouse.
 
-        It gets "start", "update" or "end", the number of the state, that of the body, the point (3,) by which the body
-        is held and the point to which the mouse pulls it, in m along the axes of the world.
+        Its arguments are "start", "update" or "end", the number of the state, the number of the body, the grabbed point
+        (3,) and the point of the mouse (3,), in m in world axes.
         """
 
         def moved(phase: str, state: int, body: int, held: Floats, pulled: Floats) -> None:
@@ -271,18 +268,18 @@ class Viewer:
         self._stage.on_drag(moved)
 
     def show_pull(self, state: int = 0, points: ArrayLike = ()) -> None:
-        """Draw an arrow between two points (2, 3) in m of the world of a state, such as a pull; none without points."""
+        """Draw an arrow between two world points (2, 3) in m for a state, such as a pull; without points, remove it."""
         ends = np.array(points, np.float64).reshape(-1, 2, 3)
         self._page.write(lambda: self._overlays.pull(ends + self._offsets()[min(state, len(self._q) - 1)]))
 
     @property
     def controls(self) -> Any:
-        """A context in which further elements of the panel can be made, on the tab of the motion."""
+        """A context manager for adding elements to the motion tab of the panel."""
         assert self._gui is not None
         return self._gui.motion
 
     def tell(self, text: str) -> None:
-        """A line at the top of the panel; none with an empty text."""
+        """Show a line at the top of the panel; an empty text removes it."""
         assert self._gui is not None
         self._gui.tell(text)
 

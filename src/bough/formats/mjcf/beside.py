@@ -185,4 +185,4 @@ def refuse_what_is_apart(m: Compiled, ignore: Collection[str], report: Report) -
     for name, found in APART.items():
         text = "" if name in ignore else found(m)
         if text:
-            report.refuse(f"the model has {text}, which bough cannot express; load it without them by ignore={name!r}")
+            report.refuse(f"the model has {text}, which bough cannot express; ignore={name!r} loads it without them")

@@ -96,7 +96,7 @@ def _refuse(step: Step, steps: Sequence[Step], parts: Any, model: Model, losses:
         losses.add(f"{what}, which moves like {joint!r}")
         return
     if isinstance(joint, Spherical) and not np.array_equal(step.after.matrix, np.eye(3)):
-        losses.add(f"{what}, a ball whose body frame is turned against it")
+        losses.add(f"{what}, a ball whose body frame is rotated relative to it")
     if isinstance(joint, Free):
         root = model.tree.parents[model.joint_names.index(entry.name)] == 0
         if not (root and step.fixed == step.after == HERE and len(steps) == 1):

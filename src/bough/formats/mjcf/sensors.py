@@ -53,7 +53,7 @@ def _why_not(m: Compiled, k: int, kind: str) -> str:
     if on == "frame" and not set(kinds) <= {UNKNOWN, XBODY, SITE}:
         return "it is neither on a site nor on the frame of a body"
     if kind in ("force", "torque") and not m["body_jntnum"][m["site_bodyid"][number]]:
-        return "its body is fixed to its parent, with which it is one here"
+        return "its body is fixed to its parent and merged with it"
     if on == "joint" and int(m["jnt_type"][number]) == FREE:
         return "it is on a free joint"
     return ""

@@ -152,7 +152,7 @@ def _why_not(m: Compiled, k: int) -> str:
         m["actuator_gaintype"][k] == 1 and not m["actuator_gainprm"][k][1:3].any()
     )
     if not constant or m["actuator_biastype"][k] not in (0, 1):
-        return "its gain or bias is no affine law"
+        return "its gain or bias is not affine"
     if m["actuator_delay"][k] or m["actuator_plugin"][k] >= 0:
         return "it has a delay or is a plugin"
     group = int(m["actuator_group"][k])
@@ -164,7 +164,7 @@ def _not_understood(m: Compiled) -> Iterator[str]:
     if m.answer["simulation"]["integrator"] == "implicit":
         yield "the integrator 'implicit': steps are those of 'implicitfast', which is explicit in Coriolis forces"
     if m.answer["simulation"]["noslip_iterations"]:
-        yield "noslip_iterations of <option>: friction is not found once more without softness"
+        yield "noslip_iterations of <option>: there is no noslip solver"
     if m.answer["simulation"]["override"]:
         yield "contact parameters of <option> that override those of geoms"
     if m.any("geom_adhesion", "pair_adhesion", "geom_surfacevel"):
@@ -173,7 +173,7 @@ def _not_understood(m: Compiled) -> Iterator[str]:
         m.joints, m["jnt_type"], m["jnt_actfrclimited"], m["jnt_actfrcrange"], strict=True
     ):
         if on and MOTIONS.get(int(kind)) == 1 and low != -high:
-            yield f"actuatorfrcrange {low:g} {high:g} of joint {name!r}: only one that is the same to both sides acts"
+            yield f"actuatorfrcrange {low:g} {high:g} of joint {name!r}: only symmetric ranges are supported"
     if m.any("tendon_limited"):
         yield "limits of tendons"
     fields = [name or f"geom {k}" for k, name in enumerate(m.answer["geom_names"]) if m.is_field(k)]

@@ -35,10 +35,10 @@ BASES = ("eigenmodes", "polynomials")
 class Beam(FlexibleBody):
     """A straight uniform beam along x, clamped at the origin of its frame, for `bough.Builder.add_flexible`.
 
-    It bends along y and z, twists about x and stretches along it, by small deflections; as it bends it gets shorter,
-    so it stiffens when it spins and buckles under load. Its modes have a displacement (or, twisting, a rotation) of 1
-    at the tip, so that elastic coordinates are deflections of the tip in m (or rad). They come in the order y, z,
-    twist, stretch, each from the lowest frequency on.
+    The beam bends along y and z, twists about x and stretches along x, with small deflections. Bending shortens it, so
+    it stiffens when it spins and buckles under load. Each mode has a displacement (or rotation, for twist) of 1 at the
+    tip, so the elastic coordinates are deflections of the tip in m (or rad). Their order is y, z, twist, stretch, each
+    with ascending frequency.
 
     Parameters
     ----------
@@ -47,24 +47,25 @@ class Beam(FlexibleBody):
     E
         Young's modulus (Pa).
     A, I
-        Area of the cross-section (m²), and its second moments (m⁴): one number, or two, (∫ z² dA, ∫ y² dA), the first
-        of which resists bending along z and the second bending along y.
+        Area of the cross-section (m²), and its second moments (m⁴): one number, or (∫ z² dA, ∫ y² dA). The first
+        resists bending along z, the second bending along y.
     rho
         Density (kg/m³).
     modes
-        How many, by direction: ``{"y": 3, "z": 3, "twist": 1, "stretch": 0}``. A number stands for bending along y.
+        Number of modes by direction: ``{"y": 3, "z": 3, "twist": 1, "stretch": 0}``. A single number is for bending
+        along y.
     G, J
-        Shear modulus (Pa), that of E and a Poisson's ratio of 0.3 if not given; torsion constant (m⁴), the polar second
-        moment if not given (right for round sections).
+        Shear modulus (Pa; default: from E and a Poisson's ratio of 0.3), and torsion constant (m⁴; default: the polar
+        second moment, which is right for round sections).
     damping
-        Ratio to critical damping, of all modes: 0.01 is typical of metal structures.
+        Damping ratio of all modes; 0.01 is typical of metal structures.
     stations
-        Places that carry others, by name, as a part of the length between 0 and 1: the ``"tip"`` at 1 unless told
-        otherwise.
+        Places that carry other bodies: names, and positions as a fraction of the length from 0 to 1 (default: ``"tip"``
+        at 1).
     basis
-        ``"eigenmodes"`` of the clamped beam, or ``"polynomials"``: modes that combine to all polynomials of lowest
-        degree. The former have exact frequencies as a cantilever; with three of the latter, static deflections under
-        weight and loads at the tip are exact, and a few fit any other support.
+        ``"eigenmodes"`` of the clamped beam, or ``"polynomials"``, which span all polynomials of lowest degree.
+        Eigenmodes give exact frequencies of a cantilever. Three polynomials give exact static deflections under weight
+        and loads at the tip, and a few polynomials fit any other support.
 
     Examples
     --------

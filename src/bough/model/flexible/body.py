@@ -27,18 +27,18 @@ DEFLECTION, TURN = 0.05, 0.1  # of its size, and rad: how far random configurati
 
 @dataclass(frozen=True, slots=True)
 class StationShapes:
-    """A place of a flexible body that carries others, and how modes move it; see `FlexibleBody`.
+    """A place of a flexible body that carries other bodies, and its motion by the modes; see `FlexibleBody`.
 
     Parameters
     ----------
     at
-        Where it is in the body at rest (m).
+        Position in the body at rest (m).
     moves
         Displacement for a unit of each elastic coordinate, (m, 3).
     turns
         Rotation for a unit of each elastic coordinate (rad), (m, 3).
     shortening
-        Displacement to second order, ½ Σ ψ_ab x_a x_b, (m, m, 3); none if not given.
+        Second-order displacement, ½ Σ ψ_ab x_a x_b, (m, m, 3) (default: none).
     """
 
     at: ArrayLike
@@ -49,11 +49,11 @@ class StationShapes:
 
 @dataclass(frozen=True, init=False)
 class FlexibleBody:
-    """A body that deforms by assumed modes, for `bough.Builder.add_flexible`; `Beam` makes one from a few numbers.
+    """A body that deforms by assumed modes, for `bough.Builder.add_flexible`. `Beam` is simpler for beams.
 
-    A point at r of the body at rest is at r + Σ φ_a x_a + ½ Σ ψ_ab x_a x_b in the body frame, where x are the elastic
-    coordinates. The body is given by points with masses, such as the nodes of a finite-element model with lumped
-    masses, and the shapes φ of modes there. Without ψ the body does not stiffen when it spins or hangs.
+    The point r of the body at rest moves to r + Σ φ_a x_a + ½ Σ ψ_ab x_a x_b in the body frame, where x are the elastic
+    coordinates. The body consists of points with masses, such as the nodes of a finite-element model with lumped
+    masses, and the mode shapes φ at these points. Without ψ the body does not stiffen when it spins or hangs.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ class FlexibleBody:
     shapes
         Displacement of each point for a unit of each elastic coordinate, φ (P, m, 3).
     stiffness
-        Of each elastic coordinate (m,): modes have to be chosen such that the stiffness matrix is diagonal.
+        Stiffness of each elastic coordinate (m,). Choose modes for which the stiffness matrix is diagonal.
     stations
         Places that carry other bodies, by name.
     damping
-        Of each elastic coordinate, one number or (m,): the force per velocity.
+        Damping of each elastic coordinate (force per velocity): one number, or (m,).
     shortening
-        Displacement of points to second order, ψ (P, m, m, 3), symmetric in the modes; none if not given.
+        Second-order displacement of the points, ψ (P, m, m, 3), symmetric in the modes (default: none).
 
     Examples
     --------

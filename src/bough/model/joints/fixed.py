@@ -13,7 +13,7 @@ __all__ = ["Fixed"]
 
 @dataclass(frozen=True)
 class Fixed(Joint):
-    """No motion: nq = nv = 0. Never seen by an algorithm, since the builder merges the two bodies."""
+    """No motion: nq = nv = 0. The builder merges the two bodies."""
 
     nq = 0
     nv = 0

@@ -25,11 +25,11 @@ Scalars = Sequence[Scalar]
 
 
 class Joint(ABC):
-    """What connects a body to its parent.
+    """Connection of a body to its parent.
 
-    Subclasses must be immutable and hashable, and give `nq`, `nv`, `transform`, `subspace`, and `subspace_rate` unless
-    the subspace is constant. If q is not a vector of nv independent numbers whose rates are v, they also give
-    `neutral`, `integrate`, `difference` and `random`; and `rate`, if `integrate` cannot be differentiated at v = 0.
+    Subclasses must be immutable and hashable. They define `nq`, `nv`, `transform`, `subspace`, and `subspace_rate`
+    unless the subspace is constant. If v is not the rate of q, they also define `neutral`, `integrate`, `difference`
+    and `random`; and `rate` if `integrate` cannot be differentiated at v = 0.
     """
 
     @property
@@ -48,7 +48,7 @@ class Joint(ABC):
 
     @abstractmethod
     def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
-        """The columns of S in body coordinates: the body moves with S v relative to its parent."""
+        """Columns of S in body coordinates: S v is the velocity of the body relative to its parent."""
 
     def subspace_rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
         """Rates of the columns of S in body coordinates, as seen from the body; zero for a constant subspace."""
@@ -58,56 +58,56 @@ class Joint(ABC):
 
     @property
     def canonical(self) -> Joint:
-        """The joint that stands for all joints running the same code."""
+        """The joint that represents all joints with the same code."""
         return self
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """The numbers in which this joint differs from its canonical one."""
+        """The numbers by which this joint differs from its canonical joint."""
         return ()
 
     @property
     def alignment(self) -> NDArray[np.float64]:
-        """Rotation (3, 3) that takes the canonical axes to those of this joint."""
+        """Rotation (3, 3) from the canonical axes to the axes of this joint."""
         return np.eye(3)
 
     @property
     def is_axial(self) -> bool:
-        """Whether turning the frames on both sides of the canonical joint about z, or sliding them, changes nothing."""
+        """Whether the canonical joint is unchanged if both its frames rotate about z or move along z."""
         return False
 
     @property
     def spins(self) -> bool:
-        """Whether the canonical joint is a turn about z and nothing else."""
+        """Whether the canonical joint is a pure rotation about z."""
         return False
 
     # -- flexible bodies ---------------------------------------------------------------------------------------------
 
     @property
     def elastic_count(self) -> int:
-        """Number of elastic coordinates by which the body on this joint deforms; 0 for a rigid body.
+        """Number of elastic coordinates of the body on this joint; 0 for a rigid body.
 
-        Where there are some they are the coordinates of the joint, which then does not move the frame of its body.
+        If there are any, they are the coordinates of the joint, which then does not move the body frame.
         """
         return 0
 
     @property
     def is_station(self) -> bool:
-        """Whether the coordinates are those of the flexible body that carries this one."""
+        """Whether the joint uses the coordinates of the flexible body that carries it."""
         return False
 
     def mode_moments(self, parameters: Scalars) -> ModeMoments:
-        """What the modes of a flexible body add to its moments of mass."""
+        """Contribution of the modes of a flexible body to its moments of mass."""
         raise TypeError(f"{self!r} is not the joint of a flexible body")
 
     # -- closing a loop ---------------------------------------------------------------------------------------------
 
     def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
-        """The configuration in which the body is placed by X, or nearly so; it lets the joint close a loop."""
+        """The configuration whose placement is closest to X; needed for joints that close a loop."""
         return nearest_by_steps(self, parameters, self.neutral(), X)
 
     def reactions(self, parameters: Scalars, q: Scalars) -> tuple[Force, ...]:
-        """A basis of the forces that do no work on the joint's motion, in body coordinates: 6 - nv of them."""
+        """A basis of the forces that do no work on the motion of the joint, in body coordinates: 6 - nv forces."""
         return workless(self.subspace(parameters, q))
 
     @property
@@ -119,15 +119,15 @@ class Joint(ABC):
 
     @property
     def quaternions(self) -> tuple[int, ...]:
-        """Where unit quaternions (x y z w) begin in q."""
+        """Indices in q where unit quaternions (x y z w) begin."""
         return ()
 
     @property
     def circles(self) -> tuple[int, ...]:
-        """Entries of q, and of v alike, that are angles and mean the same after a whole turn.
+        """Indices in q, and also in v, of angles that mean the same after a whole turn.
 
-        `bough.difference` takes the short way round there, unless the joint has limits or another follows it, for
-        which whole turns matter. A joint whose own `difference` does so, as the planar one's, names none.
+        `bough.difference` goes the short way round for these angles, unless the joint has limits or another joint
+        follows it. Joints whose own `difference` goes the short way, such as the planar joint, return none.
         """
         return ()
 
@@ -136,20 +136,20 @@ class Joint(ABC):
         return (0.0,) * self.nq
 
     def integrate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
-        """The configuration reached from q by moving with the constant velocity v for a unit of time."""
+        """The configuration after moving from q with the constant velocity v for unit time."""
         return [a + b for a, b in zip(q, v, strict=True)]
 
     def rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
-        """The rates of the configuration variables at the velocity v, in which they are linear; nq of them."""
+        """The nq rates of the configuration variables, which are linear in v."""
         start: tuple[Scalar, ...] = (0.0,) * self.nv
         return list(derivative(lambda u: tuple(self.integrate(parameters, q, u)), start, tuple(v))[1])
 
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
-        """The constant velocity that leads from q0 to q1 in a unit of time."""
+        """The constant velocity that leads from q0 to q1 in unit time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
     def stretch(self, parameters: Scalars, rest: Scalars, q: Scalars) -> list[Scalar]:
-        """How far a spring at rest in one configuration is stretched in another, per degree of freedom.
+        """Stretch of a spring per degree of freedom, in one configuration, if it is at rest in another.
 
         A spring of stiffness k has the energy ½ k |stretch|² and the forces -k stretch.
         """
@@ -157,7 +157,7 @@ class Joint(ABC):
 
     @property
     def reach(self) -> tuple[float, ...]:
-        """How far from neutral `random` goes in each entry of q without limits: half a turn, for lengths one metre."""
+        """Largest distance of `random` from neutral for each entry of q without limits: half a turn, or one metre."""
         return (math.pi,) * self.nq
 
     def random(
@@ -167,7 +167,7 @@ class Joint(ABC):
         upper: NDArray[np.float64],
         size: tuple[int, ...] = (),
     ) -> NDArray[np.float64]:
-        """Random configurations (*size, nq) within limits; where there are none, within `reach` of neutral."""
+        """Random configurations (*size, nq) within limits; for entries without limits, within `reach` of neutral."""
         return uniform(rng, lower, upper, self.reach, size)
 
 

@@ -16,17 +16,17 @@ __all__ = ["Mimic"]
 class Mimic(Joint):
     """A joint that follows another: q = ratio · q' + offset, v = ratio · v'.
 
-    It adds no entry to q and v of the model (nq = nv = 0 there); inside, it moves like `joint`, and what acts on it is
-    felt by the joint it follows.
+    It adds no entries to q and v of the model (nq = nv = 0). It moves like `joint`, and forces on it act on the joint
+    that it follows.
 
     Parameters
     ----------
     joint
         How the body moves: a joint with one degree of freedom.
     source
-        Name of the joint it follows, which must have one degree of freedom too.
+        Name of the joint that it follows, which must have one degree of freedom.
     ratio, offset
-        The law.
+        Ratio and offset (rad or m) of the law.
     """
 
     joint: Joint

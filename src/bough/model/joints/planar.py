@@ -20,10 +20,9 @@ __all__ = ["Planar"]
 class Planar(Joint):
     """Motion in a plane: q = [x, y, angle], v = [vx, vy, angular velocity] in body coordinates.
 
-    For a normal other than z, x and y are along two directions in the plane that make a right-handed frame with it:
-    the columns of `alignment`. A whole turn further is the same heading: `bough.difference` and `bough.interpolate`
-    turn by at most half a turn, along the arc of constant velocity in body coordinates. The angle itself is wrapped
-    nowhere.
+    For a normal other than z, x and y are along two directions in the plane that form a right-handed frame with the
+    normal: the columns of `alignment`. `bough.difference` and `bough.interpolate` turn by at most half a turn, along
+    the arc of constant velocity in body coordinates. No function wraps the angle.
 
     Parameters
     ----------

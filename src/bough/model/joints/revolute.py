@@ -26,11 +26,11 @@ class Revolute(Joint):
     axis
         Direction of the axis in the joint frame: "x", "y", "z", "-x", … or three numbers.
     continuous
-        Whether the joint turns without end, so that a whole turn further is the same configuration: `bough.difference`
-        and `bough.interpolate` go the short way round, by at most half a turn, as long as the joint has no limits and
-        no other joint follows it. Without this they go by the difference of the angles, whole turns included, as suits
-        a joint with limits or a motor that counts its turns. There is one configuration variable all the same, which
-        is wrapped nowhere; `bough.convert.states_to_pinocchio` gives the two that Pinocchio has.
+        Whether angles that differ by whole turns are the same configuration. If so, `bough.difference` and
+        `bough.interpolate` go the short way round, by at most half a turn, as long as the joint has no limits and no
+        other joint follows it. Otherwise they use the difference of the angles, including whole turns, as needed for a
+        joint with limits or a motor that counts its turns. In both cases q has one angle, which no function wraps;
+        `bough.convert.states_to_pinocchio` converts it to Pinocchio's two numbers.
     """
 
     axis: Axis

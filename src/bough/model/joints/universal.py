@@ -18,7 +18,7 @@ __all__ = ["Universal"]
 
 @dataclass(frozen=True, init=False)
 class Universal(Joint):
-    """Turns about a first axis fixed in the parent, then about a second one fixed in the body: q = [first, second]."""
+    """Rotations about an axis fixed in the parent, then about an axis fixed in the body: q = [first, second] in rad."""
 
     axis1: Axis
     axis2: Axis

@@ -118,7 +118,7 @@ class Body(CanonicalKind, ABC):
         self._refuse("angular velocity")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise ModelError(f"{self!r} has no {what}, which the constraint asks for")
+        raise ModelError(f"{self!r} has no {what}, which the constraint uses")
 
 
 class World(Body):

@@ -110,8 +110,8 @@ def _require_linear(
         size = ROUNDING + RESIDUAL * (np.abs(zero) + np.abs(one) + np.abs(two) + np.abs(both))
         if (np.abs(zero) > RESIDUAL).any():
             raise ModelError(
-                f"{what}: {method} of {kind!r} gives {zero.tolist()} where all velocities are zero, expected zeros: "
-                "it must be linear in them (a speed that is given is multiplied by sides[-1].v[0], the rate of time)"
+                f"{what}: {method} of {kind!r} gives {zero.tolist()} for zero velocities, expected zeros: it must be "
+                "linear in the velocities (multiply a prescribed speed by sides[-1].v[0], the rate of time)"
             )
         if (np.abs(both - one - two) > size).any() or (np.abs(both + back) > size).any():
             raise ModelError(
@@ -142,9 +142,7 @@ def require_no_time(constraint: Constraint, bodies: Sequence[Body], what: str) -
                 "time, but a bough.maximal.Linkage has"
             )
     if undefined == TRIALS:
-        raise ModelError(
-            f"{what}: errors or rates of {constraint!r} give NaN wherever the bodies are, expected numbers"
-        )
+        raise ModelError(f"{what}: errors or rates of {constraint!r} give NaN at all positions, expected numbers")
 
 
 def _reached_from_neutral(body: Body, v: Sequence[float]) -> tuple[Scalar, ...]:
