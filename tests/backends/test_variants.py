@@ -120,6 +120,28 @@ def test_named_tuples_let_go_of_what_they_have(compiled: None) -> None:
     assert [ref() for ref in gone] == [None] * 200
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_small_results_of_one_state_are_parts_of_one_array(compiled: None, dtype: type[np.floating[Any]]) -> None:
+    function, x = both(), np.array([1.0, 2.0], dtype)
+    function(x)
+    y, z = function(x)
+    assert y.base is z.base
+    assert y.base.shape == (3,)
+    assert [y.dtype, z.dtype] == [dtype, dtype]
+    assert not np.shares_memory(y, z)
+    assert all(part.flags.carray and part.flags.writeable and part.flags.aligned for part in (y, z))
+    held = weakref.ref(y.base)
+    del y
+    z += 1.0
+    assert z == 4.0
+    z.setflags(write=False)
+    z.setflags(write=True)
+    del z
+    assert held() is None
+    many = function(np.ones((3, 2), dtype))
+    assert [part.base for part in many] == [None, None]
+
+
 def test_objects_hold_what_they_share_and_let_go_of_it(compiled: None) -> None:
     about: list[Any] = []
     entry, x = double().variant(Variant(holder=Box, shared=about)), np.ones(2)

@@ -82,6 +82,7 @@ def has_entry() -> bool:
         ctypes.c_int32.from_address(at + places.AXES).value == 2,
         tuple(lengths) == (3, 5),
         tuple(steps) == (80, 8),
+        word(places.BASE) == id(probe.base),
         word(places.DTYPE) == id(np.dtype(np.float64)),
         flags & (places.ALIGNED | places.WRITEABLE | places.CONTIGUOUS) == places.ALIGNED | places.WRITEABLE,
         ctypes.string_at(id(b"bough") + places.PAYLOAD, 5) == b"bough",

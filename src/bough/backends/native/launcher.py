@@ -86,7 +86,7 @@ from bough.backends.native.primitives import (
     stack,
     store,
 )
-from bough.backends.native.results import freeze, held, make_results, new_array, together
+from bough.backends.native.results import freeze, held, make_results, new_of_states, together
 
 __all__ = ["invoke"]
 
@@ -345,7 +345,7 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
 
 def explained(context: int, this: int, args: int, count: int, results: int, verdicts: int) -> int:
     """Hand results that are not sound over to Python, with the verdict on each state."""
-    judged = new_array(context, this, load(context, DOUBLE), 0)
+    judged = new_of_states(context, this, load(context, DOUBLE), 0, 0)
     answer = 0
     if judged != 0:
         copy(load(judged + DATA), verdicts, 8 * load(this, C_STATES))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "ABSENT", "ALIGNED", "ARGUMENT", "ARGUMENTS", "AXES", "BLOCK", "BUFFERS", "CALLOC", "CAREFUL", "CHECKER",
+    "ABSENT", "ALIGNED", "ARGUMENT", "ARGUMENTS", "AXES", "BASE", "BLOCK", "BUFFERS", "CALLOC", "CAREFUL", "CHECKER",
     "CONTEXT", "CONTIGUOUS", "COST", "C_AXES", "C_CHECK", "C_DATA", "C_DTYPE", "C_ITEM", "C_LENGTHS",
     "C_RECORD", "C_STATES", "C_STEPS", "C_WORKERS", "DATA", "DIMENSIONS", "DOUBLE", "DTYPE", "FALSE", "FLAGS",
     "FREE", "FROZEN", "HEAD", "HOLDER", "INPUTS", "ITEMS", "KERNEL", "LANES", "LENGTHS", "MALLOC",
@@ -17,7 +17,8 @@ HEAD = object.__basicsize__
 TYPE = HEAD - 8
 PAYLOAD = bytes.__basicsize__ - 1
 ITEMS = tuple.__basicsize__
-DATA, AXES, DIMENSIONS, STEPS, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, HEAD + 48
+DATA, AXES, DIMENSIONS, STEPS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24
+BASE, DTYPE, FLAGS = HEAD + 32, HEAD + 40, HEAD + 48
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 
 # the context of a function, in 64-bit numbers: Python objects and C functions, then what the function takes and gives

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from bough.backends.native.places import (
+    ALIGNED,
     ARGUMENT,
     ARGUMENTS,
+    BASE,
     C_AXES,
     C_DATA,
     C_DTYPE,
     C_ITEM,
     C_LENGTHS,
+    C_STATES,
     C_STEPS,
+    CONTIGUOUS,
     DATA,
     FLAGS,
     FROZEN,
@@ -41,33 +45,64 @@ from bough.backends.native.primitives import (
     store32,
 )
 
-__all__ = ["freeze", "held", "make_results", "new_array", "together"]
+__all__ = ["freeze", "held", "make_results", "new_of_states", "together"]
 
 READ_ONLY = ~WRITEABLE
+MOST_KEPT = 256  # numbers of all results that are kept for as long as one of them
 
 
 def make_results(context: int, this: int, results: int, out: int) -> int:
-    """Have arrays for all outputs, `out` or new ones, and note where they are; 0 if there is no memory."""
+    """Have arrays for all outputs, `out` or new ones, and note where they are; 0 if there is no memory.
+
+    Small ones of one state are parts of one array: memory is asked for once.
+    """
     inputs = load(context, INPUTS)
-    for j in range(load(context, OUTPUTS)):
+    outputs = load(context, OUTPUTS)
+    whole = 0
+    if load(this, C_STATES) == 1 and outputs > 1:
+        size = stack(1)
+        store(size, 0, total(context))
+        if load(size) <= MOST_KEPT:
+            whole = new_array(context, load(this, C_DTYPE), 1, size, 0)
+            if whole == 0:
+                return 0
+    place = 0
+    if whole != 0:
+        place = load(whole + DATA)
+    made = 1
+    for j in range(outputs):
         wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * (inputs + j)
-        made = out
+        store(this, C_STEPS + inputs + j, load(wanted, SIZE) * load(this, C_ITEM))
         if out != 0:
             Py_IncRef(out)
-        else:
-            made = new_array(context, this, load(this, C_DTYPE), wanted)
+            store(results, j, out)
+        elif made != 0:
+            made = new_of_states(context, this, load(this, C_DTYPE), wanted, place)
+            store(results, j, made)
             if made == 0:
                 for k in range(j):
                     Py_DecRef(load(results, k))
-                return 0
-        store(results, j, made)
-        store(this, C_DATA + inputs + j, load(made + DATA))
-        store(this, C_STEPS + inputs + j, load(wanted, SIZE) * load(this, C_ITEM))
-    return 1
+            elif whole != 0:
+                Py_IncRef(whole)
+                store(made + BASE, 0, whole)
+                place += load(this, C_STEPS + inputs + j)
+        if made != 0:
+            store(this, C_DATA + inputs + j, load(load(results, j) + DATA))
+    if whole != 0:
+        Py_DecRef(whole)
+    return made != 0
 
 
-def new_array(context: int, this: int, dtype: int, wanted: int) -> int:
-    """A new array with the batch axes, and those of one state of an output."""
+def total(context: int) -> int:
+    """Numbers of all outputs for one state."""
+    size = 0
+    for j in range(load(context, OUTPUTS)):
+        size += load(load(context, ARGUMENTS) + 8 * ARGUMENT * (load(context, INPUTS) + j), SIZE)
+    return size
+
+
+def new_of_states(context: int, this: int, dtype: int, wanted: int, place: int) -> int:
+    """A new array with the batch axes, and those of one state of an output; `place` as in `new_array`."""
     lengths = stack(16)  # batch axes and those of a state
     axes = load(this, C_AXES)
     for k in range(axes):
@@ -76,8 +111,16 @@ def new_array(context: int, this: int, dtype: int, wanted: int) -> int:
         for k in range(load(wanted, RANK)):
             store(lengths, axes + k, load(wanted, LENGTHS + k))
         axes += load(wanted, RANK)
+    return new_array(context, dtype, axes, lengths, place)
+
+
+def new_array(context: int, dtype: int, axes: int, lengths: int, place: int) -> int:
+    """A new array, in memory that is there if it has a place."""
     Py_IncRef(dtype)
-    return call(load(context, NEW_ARRAY), load(context, NDARRAY), dtype, axes, lengths, 0, 0, 0, 0)
+    flags = CONTIGUOUS | ALIGNED | WRITEABLE
+    return call(
+        load(context, NEW_ARRAY), load(context, NDARRAY), dtype, axes, lengths, 0, place, flags * (place != 0), 0
+    )
 
 
 def together(context: int, results: int) -> int:
