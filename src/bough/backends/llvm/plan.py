@@ -34,6 +34,11 @@ class Chunk:
     number: int
     body: list[Instruction] = field(default_factory=list)
 
+    def loops(self, constants: Mapping[int, float | bool | int]) -> bool:
+        """Whether there are loops in it that may become vector code: over numbers in a row, and nothing else."""
+        found = (x for x in walk(tuple(self.body)) if isinstance(x, Loop) and x.done is None)
+        return any(_is_flat(x.body) and zeros_of(x, constants) is None for x in found)
+
 
 @dataclass(eq=False)
 class Turns:
@@ -280,6 +285,11 @@ def _weight(x: Instruction) -> int:
     """Number of instructions, those inside blocks included; constants and indices become parts of others."""
     inner = (x.body,) if isinstance(x, Loop) else x.branches if isinstance(x, Switch) else ()
     return _counts(x) + sum(_counts(y) for block in inner for y in walk(block))
+
+
+def _is_flat(body: Block) -> bool:
+    """Whether there is nothing within what is there."""
+    return not any(isinstance(x, Loop | Switch) for x in body)
 
 
 def _counts(x: Instruction) -> bool:
