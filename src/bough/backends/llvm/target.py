@@ -127,8 +127,8 @@ class Host:
         return module
 
     def _improve(self, module: Any, machine: Any, loops: bool) -> None:
-        """Run all passes of level 2 on a module."""
-        tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)
+        """Run all passes of level 2 on a module; of level 1 without loops."""
+        tuning = self._llvm.create_pipeline_tuning_options(speed_level=2 if loops else 1)
         tuning.loop_vectorization, tuning.slp_vectorization = loops, False
         builder = self._llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
