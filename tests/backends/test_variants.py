@@ -6,7 +6,7 @@ import gc
 import pickle
 import sys
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -40,6 +40,17 @@ class OddBox(Box):
     __slots__ = ("more",)
 
 
+class Two(NamedTuple):
+    """What two results are returned in."""
+
+    first: Any
+    second: Any
+
+
+class OddTwo(Two):
+    """Does not lie in memory as machine code expects: it has a dictionary."""
+
+
 def double() -> Function:
     """Twice a vector."""
     vector = Argument("x", (2,))
@@ -60,6 +71,75 @@ def test_a_result_in_an_object(compiled: None, kind: type[Box], x: Any) -> None:
         entry(np.array([1.0, np.nan]), None, True)
     with pytest.raises(ShapeError, match="x"):
         entry(np.ones(3), None, True)
+
+
+def both() -> Function:
+    """Twice a vector, and three times its first number."""
+    outputs = [Argument("y", (2,)), Argument("z", ())]
+    return Function(
+        "both", [Argument("x", (2,))], outputs, lambda x: {"y": [2.0 * x[0], 2.0 * x[1]], "z": [3.0 * x[0]]}, size=2
+    )
+
+
+@pytest.mark.parametrize("kind", [Two, OddTwo])
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), [1, 2], np.ones((3, 2)), np.ones((2, 4), np.float32)[:, ::2]])
+def test_results_in_a_named_tuple(compiled: None, kind: type[Two], x: Any) -> None:
+    entry = both().variant(Variant(named=kind))
+    for _ in range(2):  # the first call compiles
+        found = entry(x, None, True)
+        assert type(found) is kind
+        assert len(found) == 2
+        np.testing.assert_array_equal(found.first, 2 * np.asarray(x))
+        np.testing.assert_array_equal(found.second, 3 * np.asarray(x)[..., 0])
+    with pytest.raises(FiniteError, match="x"):
+        entry(np.array([1.0, np.nan]), None, True)
+    with pytest.raises(ShapeError, match="x"):
+        entry(np.ones(3), None, True)
+
+
+def test_what_is_not_plain_may_be_somebody_elses_matter(compiled: None) -> None:
+    function = both()
+    entry = function.variant(Variant(named=Two), lambda *given: None)
+    assert entry(np.ones(2), None, True) is None  # there is no code yet
+    function.compile(batch=False)
+    assert type(entry(np.ones(2), None, True)) is Two
+    assert entry([1, 2], None, True) is None
+    with pytest.raises(FiniteError, match="x"):
+        entry(np.array([1.0, np.nan]), None, True)
+
+
+def test_named_tuples_let_go_of_what_they_have(compiled: None) -> None:
+    entry, x = both().variant(Variant(named=Two)), np.ones(2)
+    entry(x, None, True)
+    before = sys.getrefcount(Two)
+    many = [entry(x, None, True) for _ in range(100)]
+    assert sys.getrefcount(Two) == before + 100
+    gone = [weakref.ref(part) for two in many for part in two]
+    del many
+    assert sys.getrefcount(Two) == before
+    assert [ref() for ref in gone] == [None] * 200
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_small_results_of_one_state_are_parts_of_one_array(compiled: None, dtype: type[np.floating[Any]]) -> None:
+    function, x = both(), np.array([1.0, 2.0], dtype)
+    function(x)
+    y, z = function(x)
+    assert y.base is z.base
+    assert y.base.shape == (3,)
+    assert [y.dtype, z.dtype] == [dtype, dtype]
+    assert not np.shares_memory(y, z)
+    assert all(part.flags.carray and part.flags.writeable and part.flags.aligned for part in (y, z))
+    held = weakref.ref(y.base)
+    del y
+    z += 1.0
+    assert z == 4.0
+    z.setflags(write=False)
+    z.setflags(write=True)
+    del z
+    assert held() is None
+    many = function(np.ones((3, 2), dtype))
+    assert [part.base for part in many] == [None, None]
 
 
 def test_objects_hold_what_they_share_and_let_go_of_it(compiled: None) -> None:

@@ -70,10 +70,15 @@ class Variant(NamedTuple):
     exact: bool = False  # whether it hands over unless all arguments have the same batch axes
     holder: Holder | None = None  # class of the object that the result is returned in
     shared: object = None  # what that object has in its first slot
+    named: type[tuple[Any, ...]] | None = None  # class of the tuple that several results are returned in
 
     def held(self, result: Any) -> Any:
         """A result as the entry returns it."""
         return result if self.holder is None else self.holder.of_fresh(self.shared, result)
+
+    def collected(self, result: Any) -> Any:
+        """Results in the tuple that the entry returns them in; what is no tuple as it is."""
+        return tuple.__new__(self.named, result) if self.named is not None and type(result) is tuple else result
 
 
 class Place(NamedTuple):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import IO
 
 from bough.errors import SaveError
 from bough.formats.losses import Losses
 from bough.formats.mjcf.write import write_mjcf
 from bough.formats.own import write_own
 from bough.formats.urdf_writer import write_urdf
+from bough.formats.whole_file import whole_file
 from bough.model import Model
 from bough.reading import known_name
 
-__all__ = ["save", "whole_file"]
+__all__ = ["save"]
 
 WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf, "mjcf": write_mjcf, "bough": write_own}
 """From a model to the text of a file, by format."""
@@ -84,26 +83,3 @@ def save(
     losses.refuse()
     with whole_file(target) as stream:
         stream.write(text.encode("utf-8"))
-
-
-@contextmanager
-def whole_file(target: Path) -> Iterator[IO[bytes]]:
-    """A stream to a file beside the target, renamed at the end: the target is replaced as a whole or not at all.
-
-    Raises
-    ------
-    SaveError
-        If that fails.
-    """
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        try:
-            with draft.open("xb") as stream:
-                yield stream
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise SaveError(
-            f"the file {str(target)!r} cannot be written: {getattr(error, 'strerror', None) or error}"
-        ) from None

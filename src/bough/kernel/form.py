@@ -68,7 +68,7 @@ class Form:
 
         def careful(*given: Any) -> Any:
             if otherwise is None or given[-2] is not None:
-                return self.careful(*given)
+                return variant.collected(self.careful(*given))
             return otherwise(*given[:-2])
 
         return self.runner.variant(careful, variant)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import BoughError, SaveError
-from bough.formats.save import whole_file
+from bough.formats.whole_file import whole_file
 from bough.kernel.arguments import as_floats
 from bough.kernel.functions import require_model
 from bough.model import Geometry, Model

@@ -162,12 +162,17 @@ def _listed(block: Block, result: list[Instruction]) -> list[Instruction]:
         return result
     for x in block:
         result.append(x)
-        if isinstance(x, Loop):
-            _listed(x.body, result)
-        elif isinstance(x, Switch):
-            for branch in x.branches:
-                _listed(branch, result)
+        if type(x) in _NESTING:
+            for inner in inside(x):
+                _listed(inner, result)
     return result
+
+
+def inside(x: Instruction) -> tuple[Block, ...]:
+    """The blocks of an instruction."""
+    if isinstance(x, Loop):
+        return (x.body,)
+    return x.branches if isinstance(x, Switch) else ()
 
 
 def boundary(x: Instruction) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from bough.simulation.state import State
 __all__ = [
     "ACTING",
     "MOST_SINGLE_STEPS",
+    "ONE",
     "are_single",
     "in_single",
     "is_single",
@@ -49,6 +50,8 @@ UNKNOWN_MEMORY = 2**40
 """Bytes that are taken for the memory of a machine that does not tell."""
 
 ONE = np.array(1.0)
+"""The number of steps of most calls."""
+
 SINGLE = np.dtype(np.float32)
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from bough.errors import BoughError
 from bough.model import Geometry
 from bough.scalar.lazy import cached_property
-from bough.viewer.drawables import file_triangles
 
 __all__ = ["Hull", "Hulls", "find_hulls", "hull_of"]
 
@@ -91,6 +90,8 @@ def find_hulls(shapes: Iterable[Geometry]) -> Hulls:
 
 @lru_cache(maxsize=1024)
 def _of_file(file: str, scale: tuple[float, ...], changed: int) -> Hull:
+    from bough.viewer.drawables import file_triangles
+
     points = np.concatenate([part.corners for part, _ in file_triangles(file, changed)])
     return hull_of(file, points * np.array(scale))
 

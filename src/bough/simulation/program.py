@@ -44,6 +44,9 @@ RESTITUTION = Parameter(
 OWN = (FRICTION.name, RESTITUTION.name)
 """Names of what is no number of a model."""
 
+LONGEST_STEPS = 60_000
+"""Values of a straight-line program of steps at most: most are those of contacts, which are written out in any case."""
+
 Rule = Callable[[Mechanism, Any, Mapping[str, Array]], Mapping[str, Any]]
 
 
@@ -163,6 +166,7 @@ def _function(
         outputs,
         lambda **x: rule(*_taking(m, given, x.pop("parameters"), scene, x)) if given else rule(m, scene, x),
         size=nv,
+        longest=LONGEST_STEPS,
         digest=lambda: None if digest is None else f"{digest}\0{name}\0{scene!r}\0{[p.name for p in given]}",
         owners=owners_of(model),
         of=model.name,

@@ -14,9 +14,8 @@ from bough.reading import known_name, shown, whole_number
 from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
     ACTING,
-    MOST_SINGLE_STEPS,
+    ONE,
     are_single,
-    in_single,
     is_single,
     read_acting,
     read_begin,
@@ -27,12 +26,12 @@ from bough.simulation.arguments import (
     read_values,
     written,
 )  # fmt: skip
-from bough.simulation.derivatives import Differentiated, is_traced_by_jax, wants_gradients
 from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Controller, Run
 from bough.simulation.state import State
+from bough.simulation.stepped import Stepped
 from bough.simulation.sweep import Sweep, sweep_of
 from bough.simulation.sweep_axes import Runs
 from bough.simulation.watch import Watch
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Simulation"]
 
 
-class Simulation(Differentiated):
+class Simulation(Stepped):
     """Simulation of a scene, with MuJoCo's law of soft contact or with hard contact.
 
     A step (positions, contacts, forces, accelerations, next state) is one compiled program, for one state, for a batch,
@@ -150,34 +149,26 @@ class Simulation(Differentiated):
         >>> state.q.shape, float(state.taken)
         ((6,), 10.0)
         """
-        single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
-        values = (read_values(self.parameters, parameters),) if self.parameters or parameters is not None else ()
+        aim, stiffness, damping = target, kp, kd
         if target is not None or kp is not None or kd is not None:
-            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
-        count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
+            aim, stiffness, damping = read_servo(target, kp, kd, self.model.nv)
+        count = ONE if type(steps) is int and steps == 1 else read_steps(steps, MOST_STEPS)
         rest = self._zeros if a is None else a
-        given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext, *values)
-        if wants_gradients(given):
-            return self._tensor_steps(in_single(given) if single else given, steps, out)
-        if is_traced_by_jax(given):
-            return self._steps_in_jax(given, steps, out)
-        state = self._made(given, single)
-        return state if out is None else written(out, state)
-
-    def _made(self, given: Sequence[Any], single: bool) -> State:
-        """Steps in one call: given q, v, a, dt, the number of steps and what acts."""
-        if single and self.law == "soft":
-            given = in_single(given)
-        which = (given[5] is None, given[6] is None, given[7] is None, given[10] is None)
-        entry = self._entries.get(which)
-        if entry is None:
-            entry = self._entries[which] = self._steps.form(given).entry
-        state: State = _NEW_TUPLE(State, entry(*given, None, True))
+        given: tuple[Any, ...]
+        given = (q, v, rest, self._dt, count, tau, control, aim, stiffness, damping, f_ext, None, True)
+        if self.parameters or parameters is not None:
+            given = (*given[:-2], read_values(self.parameters, parameters), None, True)
+        try:
+            entry = self._entries[tau is None, control is None, aim is None, f_ext is None]
+        except KeyError:
+            entry = self._entry(given[:-2])
+        state: State | None = entry(*given)
+        if state is None:
+            single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
+            return self._longer(given[:-2], single, steps, out)
         if self._roomier is not None:
-            state = self._roomier.steps(given, state, entry)
-            if single:  # impulses are found in float64
-                state = State._make(in_single(state))
-        return state
+            state = self._roomier.steps(given[:-2], state, entry)
+        return state if out is None else written(out, state)
 
     # ---- many steps ------------------------------------------------------------------------------------------------
 
@@ -383,8 +374,5 @@ class Simulation(Differentiated):
         with interrupted_once():
             return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)
 
-
-_NEW_TUPLE: Any = tuple.__new__
-"""Makes a named tuple in half the time."""
 
 Prepared.__init__.__qualname__ = "Simulation"  # what Python calls it where a wrong keyword is given

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import BoughError, LoadError, SaveError
-from bough.formats.save import whole_file
+from bough.formats.whole_file import whole_file
 from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.coordinates import coordinate_names

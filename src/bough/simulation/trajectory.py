@@ -200,7 +200,8 @@ class Trajectory:
     def at(self, time: ArrayLike) -> Sample:
         """Return the motion at one or several times, also between samples.
 
-        Configurations (`bough.interpolate`, with whole turns) and velocities are interpolated, forces and controls held.
+        Configurations (`bough.interpolate`, with whole turns) and velocities are interpolated; forces and controls
+        are held.
 
         Parameters
         ----------

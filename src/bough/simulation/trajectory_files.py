@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bough.errors import BoughError, LoadError, SaveError, printable
 from bough.formats.own import read_parts, write_parts
-from bough.formats.save import whole_file
+from bough.formats.whole_file import whole_file
 from bough.kernel.functions import require_model
 from bough.model import Geometry, Model
 from bough.model.digest import model_digest

@@ -121,8 +121,9 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
         slots.append(Slot(b.name, b.role, size, offset, table))
     rolled = any(isinstance(x, Loop) for x in program.body)
-    source = llvm_source(once, plan, space, real)
-    code = host().object_code(source, loops=rolled and real.lanes == 1 and not packed.in_all_loops, quick=plan.lengthy)
+    loops = rolled and real.lanes == 1 and not packed.in_all_loops
+    source, apart = llvm_source(once, plan, space, real, loops and plan.lengthy)
+    code = host().object_code(source, apart, loops=loops, quick=plan.lengthy)
     return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 
 

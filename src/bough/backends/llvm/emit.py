@@ -17,13 +17,20 @@ from bough.program import VERDICT
 
 __all__ = ["llvm_source"]
 
+CHUNK = "define internal "
+"""How the function of a chunk begins."""
 
-def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
-    """The module of a program; `entry_source` tells how it is called."""
+
+def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real, loops_apart: bool) -> tuple[str, str | None]:
+    """The module of a program, and with `loops_apart` one of its functions with loops; None without.
+
+    `entry_source` tells how it is called.
+    """
     program = once.program
     names = Names(program, plan, real)
     reals = {real: None}
     turns: list[str] = []
+    apart: list[str] = []
     if plan.steps and isinstance(plan.steps[0], Turns):
         wide = Real(real.element, host().vector_bytes // real.size)
         reals[wide] = None
@@ -40,7 +47,12 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
         for name, places in once.places.items():
             parts.append(once_source(real, names.buffers[name][0], places, once.zeros[name]))
     parts += turns
-    parts += [ChunkWriter(names, chunk).source() for chunk in plan.chunks]
+    for chunk in plan.chunks:
+        text = ChunkWriter(names, chunk).source()
+        if loops_apart and chunk.loops(plan.constants) and "@sincos" not in text:  # which is a function of this module
+            apart.append(text.replace(CHUNK, "define hidden ", 1))
+            text = f"declare hidden fastcc void @chunk_{chunk.number}(ptr) #0"
+        parts.append(text)
     driver = Writer(names)
     _drive(driver, plan.steps)
     parts.append(f"define internal fastcc void @body(ptr %p) #0 {{\nentry:\n{driver.text()}\n  ret void\n}}")
@@ -48,7 +60,8 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
     # a vector that is put aside on a stack aligned for less straddles two cache lines
     aligned = max(one.bytes for one in declared)
     parts.append(f"attributes #0 = {{ noinline nounwind {f'alignstack={aligned} ' if aligned > 16 else ''}}}")
-    return "\n\n".join(parts) + "\n"
+    beside = "\n\n".join([parts[0], *apart, parts[-1]]) + "\n" if loops_apart else None
+    return "\n\n".join(parts) + "\n", beside
 
 
 def _declarations(real: Real) -> list[str]:

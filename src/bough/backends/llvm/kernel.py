@@ -14,8 +14,15 @@ from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
-from bough.backends.native import gather, launcher, pool
-from bough.backends.native.interpreter import as_method, has_entry, has_slots, new_array_address, python_function
+from bough.backends.native import gather, launcher, places, pool, results
+from bough.backends.native.interpreter import (
+    as_method,
+    has_entry,
+    has_items,
+    has_slots,
+    new_array_address,
+    python_function,
+)
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
@@ -55,7 +62,7 @@ class LlvmKernel:
     ) -> None:
         self._signature, self._artifact = signature, artifact
         # by data type, float64 first, and one state or many
-        self._records, self._checks = (np.zeros((4, launcher.RECORD), np.int64) for _ in range(2))
+        self._records, self._checks = (np.zeros((4, places.RECORD), np.int64) for _ in range(2))
         self._code: dict[tuple[int, bool], Loaded] = {}
         self._kept: list[object] = []
         self.entry, self.strict = (self.variant(f, Variant()) for f in (careful, otherwise))
@@ -63,11 +70,14 @@ class LlvmKernel:
     def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
         """An entry that hands over to another function and differs in other ways."""
         arrays = len(self._signature.inputs) + len(self._signature.outputs)
-        if not has_entry() or arrays > launcher.MOST_ARGUMENTS - 2:
+        if not has_entry() or arrays > places.MOST_ARGUMENTS - 2:
             return lambda *given: variant.held(careful(*given, None, None))
         if variant.holder is not None and not has_slots(variant):
             plain = self.variant(careful, variant._replace(holder=None))
             return lambda *given: variant.held(plain(*given))
+        if variant.named is not None and not has_items(variant.named):
+            plain = self.variant(careful, variant._replace(named=None))
+            return lambda *given: variant.collected(plain(*given))
         load_launcher()
         code, address = _loaded_launcher[0]
         return as_method(address, self._context(careful, variant), (self, careful, variant, code))
@@ -102,7 +112,7 @@ class LlvmKernel:
     def _add(self, row: int, checker: bool, loaded: Loaded) -> None:
         self._write((self._checks if checker else self._records)[row], loaded)
         if checker:
-            self._records[row, launcher.CHECKER] = self._checks[row].ctypes.data
+            self._records[row, places.CHECKER] = self._checks[row].ctypes.data
         self._code[row, checker] = loaded
 
     def _write(self, record: Words, loaded: Loaded) -> None:
@@ -112,33 +122,34 @@ class LlvmKernel:
         for a in arguments:
             if a.name in numbers:
                 require_size(a.name, a.size, slots[numbers[a.name]].size)
-        places: Words = np.array([numbers.get(a.name, -1) for a in arguments], np.int64)
-        self._kept.append(places)
-        record[[launcher.SPACE, launcher.BUFFERS]] = loaded.artifact.space, len(slots)
-        record[[launcher.TABLES, launcher.PLACES]] = loaded.pointers.ctypes.data, places.ctypes.data
-        record[[launcher.COST, launcher.LANES]] = loaded.artifact.cost, loaded.artifact.real.lanes
-        record[launcher.KERNEL] = loaded.address  # last: from here on it is found
+        where: Words = np.array([numbers.get(a.name, -1) for a in arguments], np.int64)
+        self._kept.append(where)
+        record[[places.SPACE, places.BUFFERS]] = loaded.artifact.space, len(slots)
+        record[[places.TABLES, places.PLACES]] = loaded.pointers.ctypes.data, where.ctypes.data
+        record[[places.COST, places.LANES]] = loaded.artifact.cost, loaded.artifact.real.lanes
+        record[places.KERNEL] = loaded.address  # last: from here on it is found
 
     def _context(self, careful: Callable[..., Any], variant: Variant) -> Words:
         """What the launcher knows of this function."""
-        arguments: Words = np.zeros((launcher.MOST_ARGUMENTS, launcher.ARGUMENT), np.int64)
+        arguments: Words = np.zeros((places.MOST_ARGUMENTS, places.ARGUMENT), np.int64)
         for j, a in enumerate((*self._signature.inputs, *self._signature.outputs)):
             taken = j < len(self._signature.inputs)
-            if len(a.shape) > launcher.MOST_AXES:
-                raise ProgramError(f"{a.name!r} has {len(a.shape)} axes, expected at most {launcher.MOST_AXES}")
-            arguments[j, launcher.ABSENT] = a.name not in self._signature.given if taken else a.frozen
-            arguments[j, launcher.RANK] = len(a.shape)
-            arguments[j, launcher.LENGTHS : launcher.LENGTHS + len(a.shape)] = a.shape
-            arguments[j, launcher.SIZE] = a.size
-        words: Words = np.zeros(launcher.CONTEXT, np.int64)
-        words[: launcher.CAREFUL + 1] = [
+            if len(a.shape) > places.MOST_AXES:
+                raise ProgramError(f"{a.name!r} has {len(a.shape)} axes, expected at most {places.MOST_AXES}")
+            arguments[j, places.ABSENT] = a.name not in self._signature.given if taken else a.frozen
+            arguments[j, places.RANK] = len(a.shape)
+            arguments[j, places.LENGTHS : places.LENGTHS + len(a.shape)] = a.shape
+            arguments[j, places.SIZE] = a.size
+        words: Words = np.zeros(places.CONTEXT, np.int64)
+        words[: places.CAREFUL + 1] = [
             id(np.ndarray), id(np.dtype(np.float64)), id(np.dtype(np.float32)), id(None), id(True), id(False),
             new_array_address(), id(careful),
         ]  # fmt: skip
-        words[launcher.POOL : launcher.FREE + 1] = [the_pool().address, *map(python_function, pool.MEMORY)]
-        words[launcher.INPUTS :] = [
+        words[places.POOL : places.FREE + 1] = [the_pool().address, *map(python_function, pool.MEMORY)]
+        words[places.INPUTS :] = [
             len(self._signature.inputs), len(self._signature.outputs), arguments.ctypes.data, self._records.ctypes.data,
             variant.exact, 0 if variant.holder is None else id(variant.holder), id(variant.shared),
+            0 if variant.named is None else id(variant.named),
         ]  # fmt: skip
         self._kept += [arguments, np.dtype(np.float64), np.dtype(np.float32)]
         return words
@@ -146,9 +157,9 @@ class LlvmKernel:
     def __del__(self) -> None:
         """Free the scratch memory: nobody runs code of a kernel that nobody holds."""
         for record in (*self._records, *self._checks):
-            if record[launcher.BLOCK]:
-                ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(int(record[launcher.BLOCK])))
-                record[launcher.BLOCK] = 0
+            if record[places.BLOCK]:
+                ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(int(record[places.BLOCK])))
+                record[places.BLOCK] = 0
 
 
 def _row(dtype: np.dtype[Any], states: int) -> int:
@@ -164,7 +175,7 @@ _loaded_launcher: list[tuple[Any, int]] = []
 
 def launcher_code() -> bytes:
     """Object code of the launcher and of the pool."""
-    return host().object_code(native_source((pool, gather, launcher), _LAUNCHER, host().pausing), passes=True)
+    return host().object_code(native_source((pool, gather, results, launcher), _LAUNCHER, host().pausing), passes=True)
 
 
 def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:

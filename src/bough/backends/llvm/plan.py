@@ -10,13 +10,13 @@ made while nothing is in them; and for one state, many angles fill the lanes of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from bough.backends.llvm.fills import zeros_of
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
-from bough.program.ir import Apply, Load, boundary, defined, until_done
+from bough.program.ir import Apply, Load, boundary, defined, inside, until_done
 from bough.scalar import INDEX_OPS
 
 __all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "made_by", "make_plan"]
@@ -33,6 +33,11 @@ class Chunk:
 
     number: int
     body: list[Instruction] = field(default_factory=list)
+
+    def loops(self, constants: Mapping[int, float | bool | int]) -> bool:
+        """Whether there are loops in it that may become vector code: over numbers in a row, and nothing else."""
+        found = (x for x in walk(tuple(self.body)) if isinstance(x, Loop) and x.done is None)
+        return any(_is_flat(x.body) and zeros_of(x, constants) is None for x in found)
 
 
 @dataclass(eq=False)
@@ -157,19 +162,21 @@ class _Lives:
         self._end: dict[int, int] = {}
         self._loops: dict[int, tuple[int, ...]] = {}  # around the place where a value is made
         self._ends: list[int] = []  # of loops
-        self._uses: list[tuple[int, int, int, tuple[int, ...]]] = []
+        self._uses: list[tuple[Iterable[int], int, int, tuple[int, ...]]] = []
         self._made: dict[int, tuple[int, int]] = {}  # step and place in its chunk, of what is made in no loop there
         self._asked: dict[int, tuple[int, int]] = {}  # by the counter of a loop: itself, and when it may end
         self._now = 0
         self._walk(steps, ())
-        needed: dict[int, list[tuple[int, int, tuple[int, ...]]]] = {}
-        for value, time, place, around in self._uses:
-            needed.setdefault(value, []).append((time, place, around))
-            if value in self._begin:
-                further = [self._ends[k] for k in around if k not in self._loops[value]]
-                self._end[value] = max(self._end[value], time, *further[:1])
+        loops = [step.loop for step in _large(steps) if isinstance(step, LargeLoop)]
+        needed: dict[int, list[tuple[int, int, tuple[int, ...]]]] = {value: [] for x in loops for value in x.carried}
+        for values, time, place, around in self._uses:
+            for value in values:
+                if value in needed:
+                    needed[value].append((time, place, around))
+                if value in self._begin:
+                    self._last(value, time, around)
         self.same: dict[int, int] = {}
-        for x in [step.loop for step in _large(steps) if isinstance(step, LargeLoop)]:
+        for x in loops:
             for carried, result in zip(x.carried, x.results, strict=True):
                 self._join(carried, result)
             for initial, carried in zip(x.initial, x.carried, strict=True):
@@ -178,8 +185,16 @@ class _Lives:
                     self._join(initial, carried)
             for carried, following in zip(x.carried, x.following, strict=True):
                 once = x.following.count(following) == 1 and carried not in x.following
-                if once and self._replaces(x, following, needed.get(carried, ())):
+                if once and self._replaces(x, following, needed[carried]):
                     self._join(carried, following)
+
+    def _last(self, value: int, time: int, around: tuple[int, ...]) -> None:
+        """A value is needed at a time: at the end of the first loop around that it is not made in."""
+        made = self._loops[value]
+        if around != made:
+            time = next((max(time, self._ends[k]) for k in around if k not in made), time)
+        if time > self._end[value]:
+            self._end[value] = time
 
     def _replaces(self, x: Loop, following: int, needed: Iterable[tuple[int, int, tuple[int, ...]]]) -> bool:
         """Whether what a loop goes on with is made once the loop cannot end and what it replaces is needed no more."""
@@ -210,14 +225,15 @@ class _Lives:
             self._loops[value] = around
 
     def _use(self, values: Iterable[int], around: tuple[int, ...], place: int = 0) -> None:
-        self._uses += [(value, self._now, place, around) for value in values]
+        self._uses.append((values, self._now, place, around))
 
     def _walk(self, steps: list[Step], around: tuple[int, ...]) -> None:
         for step in steps:
             self._now += 1
             if isinstance(step, Chunk):
                 for place, top in enumerate(step.body):
-                    self._made |= {value: (self._now, place) for value in defined(top) if isinstance(top, Apply | Load)}
+                    if isinstance(top, (Apply, Load)):
+                        self._made[top.result] = self._now, place
                     for x in _all([top]):
                         self._make(made_by(x), around)
                         self._use(boundary(x), around, place)
@@ -278,8 +294,12 @@ def made_by(x: Instruction) -> tuple[int, ...]:
 
 def _weight(x: Instruction) -> int:
     """Number of instructions, those inside blocks included; constants and indices become parts of others."""
-    inner = (x.body,) if isinstance(x, Loop) else x.branches if isinstance(x, Switch) else ()
-    return _counts(x) + sum(_counts(y) for block in inner for y in walk(block))
+    return _counts(x) + sum(_counts(y) for block in inside(x) for y in walk(block))
+
+
+def _is_flat(body: Block) -> bool:
+    """Whether there is nothing within what is there."""
+    return not any(isinstance(x, Loop | Switch) for x in body)
 
 
 def _counts(x: Instruction) -> bool:
@@ -312,10 +332,8 @@ def _steps(block: Block, chunks: list[Chunk], longest: int) -> list[Step]:
     return steps
 
 
-def _all(body: list[Instruction]) -> Iterator[Instruction]:
-    for x in walk(tuple(body)):
-        if not isinstance(x, Const):
-            yield x
+def _all(body: Sequence[Instruction]) -> Sequence[Instruction]:
+    return [x for x in walk(tuple(body)) if not isinstance(x, Const)]
 
 
 def _large(steps: list[Step]) -> Iterator[LargeLoop | LargeSwitch]:

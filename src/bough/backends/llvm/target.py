@@ -81,16 +81,19 @@ class Host:
             return "@llvm.x86.sse2.pause()"
         return "@llvm.aarch64.hint(i32 1)" if self.triple.startswith(("aarch64", "arm64")) else ""
 
-    def object_code(self, source: str, loops: bool = False, passes: bool = False, quick: bool = False) -> bytes:
+    def object_code(
+        self, source: str, apart: str | None = None, *, loops: bool = False, passes: bool = False, quick: bool = False
+    ) -> bytes:
         """Object code of a module given as source.
 
         With `loops`, those over numbers in a row become vector code; with `passes`, LLVM's own passes run: programs
-        have had better ones. With `quick`, as `_machine` says of level 1.
+        have had better ones. With `quick`, as `_machine` says of level 1. What is `apart` is source, too: of functions
+        with loops, which alone are worth all passes that `loops` asks for; the others have some.
         """
         level = 1 if quick else 2
         if in_haste() and not passes:
             level, loops = 0, False
-        return in_own_thread(lambda: self._object_code(source, loops, passes, level))
+        return in_own_thread(lambda: self._object_code(source, apart, loops, passes, level))
 
     def _machine(self, level: int = 2) -> Any:
         """A fresh target machine; one of level 1 does not order the instructions once more when registers are given.
@@ -105,16 +108,38 @@ class Host:
             cpu=self.cpu, features=self.features, opt=level, reloc="pic", codemodel=near
         )
 
-    def _object_code(self, source: str, loops: bool, passes: bool, level: int) -> bytes:
-        module, machine = self._llvm.parse_assembly(source), self._machine(level)
-        module.verify()
-        if loops or passes:
-            tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)
-            tuning.loop_vectorization, tuning.slp_vectorization = loops, False
-            builder = self._llvm.create_pass_builder(machine, tuning)
-            builder.getModulePassManager().run(module, builder)
+    def _object_code(self, source: str, apart: str | None, loops: bool, passes: bool, level: int) -> bytes:
+        module, machine = self._parsed(source), self._machine(level)
+        if apart is None and (loops or passes):
+            self._improve(module, machine, loops)
+        elif apart is not None:
+            looping = self._parsed(apart)
+            if loops:
+                self._improve(looping, machine, loops)
+                self._tidy(module, machine)
+            module.link_in(looping)
         code: bytes = machine.emit_object(module)
         return code
+
+    def _parsed(self, source: str) -> Any:
+        module = self._llvm.parse_assembly(source)
+        module.verify()
+        return module
+
+    def _improve(self, module: Any, machine: Any, loops: bool) -> None:
+        """Run all passes of level 2 on a module; of level 1 without loops."""
+        tuning = self._llvm.create_pipeline_tuning_options(speed_level=2 if loops else 1)
+        tuning.loop_vectorization, tuning.slp_vectorization = loops, False
+        builder = self._llvm.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+
+    def _tidy(self, module: Any, machine: Any) -> None:
+        """Run those of level 1 that look at one function, on each."""
+        builder = self._llvm.create_pass_builder(machine, self._llvm.create_pipeline_tuning_options(speed_level=1))
+        passes = builder.getFunctionPassManager()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
     def load(self, code: bytes, names: Sequence[str], calls: Mapping[str, int] | None = None) -> Code:
         """Load object code and find the functions of these names.

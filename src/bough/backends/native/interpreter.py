@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.native import launcher
+from bough.backends.native import places
 from bough.backends.native.primitives import address_of
 from bough.backends.protocol import Variant
 
-__all__ = ["abi_key", "as_method", "has_entry", "has_slots", "new_array_address", "python_function"]
+__all__ = ["abi_key", "as_method", "has_entry", "has_items", "has_slots", "new_array_address", "python_function"]
 
 METH_FASTCALL = 0x0080
 NEW_FROM_DESCR = 94  # place of this function in NumPy's table of C functions
@@ -74,17 +74,19 @@ def has_entry() -> bool:
     def word(offset: int) -> int:
         return ctypes.c_int64.from_address(at + offset).value
 
-    lengths, steps = ((ctypes.c_int64 * 2).from_address(word(k)) for k in (launcher.DIMENSIONS, launcher.STEPS))
-    flags = ctypes.c_int32.from_address(at + launcher.FLAGS).value
+    lengths, steps = ((ctypes.c_int64 * 2).from_address(word(k)) for k in (places.DIMENSIONS, places.STEPS))
+    flags = ctypes.c_int32.from_address(at + places.FLAGS).value
     expected = (
-        word(launcher.TYPE) == id(np.ndarray),
-        word(launcher.DATA) == probe.ctypes.data,
-        ctypes.c_int32.from_address(at + launcher.AXES).value == 2,
+        word(places.TYPE) == id(np.ndarray),
+        word(places.DATA) == probe.ctypes.data,
+        ctypes.c_int32.from_address(at + places.AXES).value == 2,
         tuple(lengths) == (3, 5),
         tuple(steps) == (80, 8),
-        word(launcher.DTYPE) == id(np.dtype(np.float64)),
-        flags & (launcher.ALIGNED | launcher.WRITEABLE | launcher.CONTIGUOUS) == launcher.ALIGNED | launcher.WRITEABLE,
-        ctypes.string_at(id(b"bough") + launcher.PAYLOAD, 5) == b"bough",
+        word(places.BASE) == id(probe.base),
+        word(places.DTYPE) == id(np.dtype(np.float64)),
+        flags & (places.ALIGNED | places.WRITEABLE | places.CONTIGUOUS) == places.ALIGNED | places.WRITEABLE,
+        ctypes.string_at(id(b"bough") + places.PAYLOAD, 5) == b"bough",
+        _items_of((probe, at)) == (id(probe), id(at)),
         new_array_address() != 0,
     )
     return all(expected)
@@ -94,13 +96,25 @@ def has_slots(variant: Variant) -> bool:
     """Whether objects of a class have in memory what they share, then what they hold, and nothing else."""
     held = object()
     made = variant.held(held)
-    words = (ctypes.c_int64 * 2).from_address(id(made) + launcher.HEAD)
-    return type(made).__basicsize__ == launcher.HEAD + 16 and tuple(words) == (id(variant.shared), id(held))
+    words = (ctypes.c_int64 * 2).from_address(id(made) + places.HEAD)
+    return type(made).__basicsize__ == places.HEAD + 16 and tuple(words) == (id(variant.shared), id(held))
+
+
+def has_items(named: type[tuple[Any, ...]]) -> bool:
+    """Whether tuples of a class have in memory how many they are, then their items, and nothing else."""
+    made = tuple.__new__(named, (places, None))
+    alike = named.__basicsize__ == places.ITEMS == places.HEAD + 8 and named.__itemsize__ == 8
+    return alike and not named.__dictoffset__ and _items_of(made) == (id(places), id(None))
+
+
+def _items_of(two: tuple[object, ...]) -> tuple[int, ...]:
+    """What lies where the items of a tuple of two should."""
+    return tuple((ctypes.c_int64 * 2).from_address(id(two) + places.ITEMS))
 
 
 def abi_key() -> str:
     """What the code of the launcher depends on besides the machine."""
-    return f"{sys.version_info[:2]} {launcher.HEAD} {launcher.PAYLOAD}"
+    return f"{sys.version_info[:2]} {places.HEAD} {places.PAYLOAD} {places.ITEMS}"
 
 
 def python_function(name: str) -> int:

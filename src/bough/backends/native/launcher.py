@@ -4,12 +4,69 @@
 and `check`; it reads NumPy arrays where they lie, makes the results, runs the kernel for one state or for many over
 threads, and returns the results. Whatever is not plain, and whatever the verdict of the program is about, goes to a
 Python function with the same arguments, the results if there are some, and the verdict on each state. An entry may ask
-that all arguments have the same batch axes, and may return its result in an object of a class with two slots.
+that all arguments have the same batch axes, and may return its results in objects of another class (`results`).
 """
 
 from __future__ import annotations
 
 from bough.backends.native.gather import C_GATHERED, C_SIZE, gathered
+from bough.backends.native.places import (
+    ABSENT,
+    ALIGNED,
+    ARGUMENT,
+    ARGUMENTS,
+    AXES,
+    BLOCK,
+    BUFFERS,
+    C_AXES,
+    C_CHECK,
+    C_DATA,
+    C_DTYPE,
+    C_ITEM,
+    C_LENGTHS,
+    C_RECORD,
+    C_STATES,
+    C_STEPS,
+    C_WORKERS,
+    CALLOC,
+    CAREFUL,
+    CHECKER,
+    CONTIGUOUS,
+    COST,
+    DATA,
+    DIMENSIONS,
+    DOUBLE,
+    DTYPE,
+    FALSE,
+    FLAGS,
+    FREE,
+    HOLDER,
+    INPUTS,
+    KERNEL,
+    LANES,
+    LENGTHS,
+    MALLOC,
+    MOST_ARGUMENTS,
+    MOST_BATCH_AXES,
+    NDARRAY,
+    NONE,
+    OUTPUTS,
+    PAYLOAD,
+    PLACES,
+    POOL,
+    RANK,
+    RECORD,
+    RECORDS,
+    SAME_AXES,
+    SINGLE,
+    SIZE,
+    SPACE,
+    STEPS,
+    TABLES,
+    TRUE,
+    TYPE,
+    WRITEABLE,
+)
 from bough.backends.native.pool import CREATED as POOL_CREATED
 from bough.backends.native.pool import THREADS as POOL_THREADS
 from bough.backends.native.pool import WORTH as POOL_WORTH
@@ -21,9 +78,6 @@ from bough.backends.native.primitives import (
     PyEval_RestoreThread,
     PyEval_SaveThread,
     PyObject_Vectorcall,
-    PyTuple_New,
-    PyTuple_SetItem,
-    PyType_GenericAlloc,
     call,
     copy,
     exchange,
@@ -31,41 +85,12 @@ from bough.backends.native.primitives import (
     load32,
     stack,
     store,
-    store32,
 )
+from bough.backends.native.results import freeze, held, make_results, new_of_states, together
 
-__all__ = ["ARGUMENT", "CONTEXT", "MOST_AXES", "RECORD", "invoke"]
+__all__ = ["invoke"]
 
-# where the parts of objects lie, in bytes: a Python object, a bytes object, a NumPy array
-HEAD = object.__basicsize__
-TYPE = HEAD - 8
-PAYLOAD = bytes.__basicsize__ - 1
-DATA, AXES, DIMENSIONS, STEPS, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, HEAD + 48
-CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
-
-# the context of a function, in 64-bit numbers: Python objects and C functions, then what the function takes and gives
-NDARRAY, DOUBLE, SINGLE, NONE, TRUE, FALSE, NEW_ARRAY, CAREFUL = 0, 1, 2, 3, 4, 5, 6, 7
-POOL, MALLOC, CALLOC, FREE, INPUTS, OUTPUTS, ARGUMENTS, RECORDS = 8, 9, 10, 11, 12, 13, 14, 15
-SAME_AXES, HOLDER, SHARED = 16, 17, 18
-CONTEXT = 19
-
-# an argument: whether it is left out or, of an output, read-only; number of axes of one state, their lengths, numbers
-# in all
-MOST_AXES = 8
-ABSENT, FROZEN, RANK, LENGTHS, SIZE = 0, 0, 1, 2, 10
-ARGUMENT = 11
-
-# the program for one data type, for one state or many: four records, float64 first, one state first
-KERNEL, SPACE, BUFFERS, TABLES, PLACES, BLOCK, COST, LANES, CHECKER = 0, 1, 2, 3, 4, 5, 6, 7, 8
-RECORD = 9
-
-# a call: its record, batch axes (how many, where) and states; then of all arguments the addresses and steps from state
-# to state, in bytes
-C_RECORD, C_AXES, C_LENGTHS, C_STATES, C_DTYPE, C_ITEM, C_CHECK, C_WORKERS, C_DATA, C_STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 40  # fmt: skip  # noqa: E501
-
-MOST_ARGUMENTS, MOST_BATCH_AXES = 32, 8
 LINE = 64
-READ_ONLY = ~WRITEABLE
 ALWAYS = ~3  # what of a verdict matters even if nothing is to be checked
 FAILED = -1
 HELD = 20_000_000  # picoseconds of work below which the interpreter lock is kept
@@ -78,18 +103,6 @@ def invoke(self: int, args: int, count: int) -> int:
     if answer != 0 and load(context, HOLDER) != 0:
         answer = held(context, answer)
     return answer
-
-
-def held(context: int, answer: int) -> int:
-    """An object whose first slot is what all of its kind share, and its second one the result."""
-    made = PyType_GenericAlloc(load(context, HOLDER), 0)
-    if made == 0:
-        Py_DecRef(answer)
-        return 0
-    Py_IncRef(load(context, SHARED))
-    store(made + HEAD, 0, load(context, SHARED))
-    store(made + HEAD, 1, answer)
-    return made
 
 
 def answered(context: int, args: int, count: int) -> int:
@@ -238,7 +251,6 @@ def fits(context: int, this: int, out: int) -> int:
 def compute(context: int, this: int, args: int, count: int) -> int:
     """Make the results, fill them, and look at the verdict."""
     inputs = load(context, INPUTS)
-    outputs = load(context, OUTPUTS)
     states = load(this, C_STATES)
     record = load(this, C_RECORD)
     out = load(args, inputs)
@@ -265,12 +277,10 @@ def compute(context: int, this: int, args: int, count: int) -> int:
             PyEval_RestoreThread(thread)
     if load(this, C_CHECK) == 0 and code > 0:
         code = code & ALWAYS
-    answer = load(results, 0)
-    if outputs > 1:
-        answer = PyTuple_New(outputs)
-        for j in range(outputs):
-            PyTuple_SetItem(answer, j, load(results, j))
-    if code == FAILED:
+    answer = together(context, results)
+    if answer == 0:
+        code = FAILED  # which Python has noted
+    elif code == FAILED:
         Py_DecRef(answer)
         answer = PyErr_NoMemory()
     elif code != 0:
@@ -285,26 +295,6 @@ def compute(context: int, this: int, args: int, count: int) -> int:
     if states > 1 and verdicts != 0:
         call(load(context, FREE), verdicts)
     return answer
-
-
-def make_results(context: int, this: int, results: int, out: int) -> int:
-    """Have arrays for all outputs, `out` or new ones, and note where they are; 0 if there is no memory."""
-    inputs = load(context, INPUTS)
-    for j in range(load(context, OUTPUTS)):
-        wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * (inputs + j)
-        made = out
-        if out != 0:
-            Py_IncRef(out)
-        else:
-            made = new_array(context, this, load(this, C_DTYPE), wanted)
-            if made == 0:
-                for k in range(j):
-                    Py_DecRef(load(results, k))
-                return 0
-        store(results, j, made)
-        store(this, C_DATA + inputs + j, load(made + DATA))
-        store(this, C_STEPS + inputs + j, load(wanted, SIZE) * load(this, C_ITEM))
-    return 1
 
 
 def run(context: int, this: int, record: int, verdicts: int) -> int:
@@ -353,32 +343,9 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
     return code
 
 
-def freeze(context: int, results: int) -> int:
-    """Make those results read-only that are to be."""
-    for j in range(load(context, OUTPUTS)):
-        if load(load(context, ARGUMENTS) + 8 * ARGUMENT * (load(context, INPUTS) + j), FROZEN):
-            flags = load(results, j) + FLAGS
-            store32(flags, load32(flags) & READ_ONLY)
-    return 0
-
-
-def new_array(context: int, this: int, dtype: int, wanted: int) -> int:
-    """A new array with the batch axes, and those of one state of an output."""
-    lengths = stack(16)  # batch axes and those of a state
-    axes = load(this, C_AXES)
-    for k in range(axes):
-        store(lengths, k, load(load(this, C_LENGTHS), k))
-    if wanted != 0:
-        for k in range(load(wanted, RANK)):
-            store(lengths, axes + k, load(wanted, LENGTHS + k))
-        axes += load(wanted, RANK)
-    Py_IncRef(dtype)
-    return call(load(context, NEW_ARRAY), load(context, NDARRAY), dtype, axes, lengths, 0, 0, 0, 0)
-
-
 def explained(context: int, this: int, args: int, count: int, results: int, verdicts: int) -> int:
     """Hand results that are not sound over to Python, with the verdict on each state."""
-    judged = new_array(context, this, load(context, DOUBLE), 0)
+    judged = new_of_states(context, this, load(context, DOUBLE), 0, 0)
     answer = 0
     if judged != 0:
         copy(load(judged + DATA), verdicts, 8 * load(this, C_STATES))

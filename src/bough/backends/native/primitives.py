@@ -13,13 +13,13 @@ from bough.errors import ProgramError
 
 PYTHON = (
     "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
-    "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
+    "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 """Functions of Python that native code may call."""
 
 __all__ = [
     "PYTHON", "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
-    "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef", "address_of", "call", "compare_exchange",
+    "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef", "address_of", "call", "compare_exchange",
     "copy", "exchange", "fetch_add", "load", "load32", "pause", "stack", "store", "store32", "watch",
 ]  # fmt: skip
 
@@ -33,7 +33,7 @@ def _python(*numbers: int) -> int:
 
 
 PyErr_NoMemory = PyEval_RestoreThread = PyEval_SaveThread = PyObject_Vectorcall = PyTuple_New = _python
-PyTuple_SetItem = PyType_GenericAlloc = Py_DecRef = Py_IncRef = _python
+PyType_GenericAlloc = Py_DecRef = Py_IncRef = _python
 
 
 # what else native code may use; `source` has the rule for each

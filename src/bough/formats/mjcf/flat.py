@@ -12,12 +12,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
-from xml.sax.saxutils import quoteattr
 
 from bough.errors import LoadError
 from bough.formats.document import Document
 from bough.formats.markup import DEEPEST, MOST_BYTES, MOST_ELEMENTS, Element, parse
 from bough.formats.report import Report
+from bough.formats.text import in_quotes
 
 __all__ = ["Flat", "flatten"]
 
@@ -229,7 +229,7 @@ class _Flattening:
             if closing:
                 flat.lines[-1] += f"</{node.tag}>"
                 continue
-            attributes = "".join(f" {name}={quoteattr(value)}" for name, value in node.attributes.items())
+            attributes = "".join(f" {name}={in_quotes(value)}" for name, value in node.attributes.items())
             flat.lines.append(f"<{node.tag}{attributes}>")
             flat.origins.append((node.file, node.line))
             waiting.append((node, True))

@@ -34,7 +34,7 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
     the equations of motion and bough has no place for are refused, unless `ignore` names them; what acts in simulation
     alone and has no place is told by `model.simulation.not_understood`.
     """
-    from bough.formats.mjcf.compiler import ask, ask_apart  # what few programs need
+    from bough.formats.mjcf.compiler import answer_to  # what few programs need
 
     try:
         flat = flatten(document, report)
@@ -43,7 +43,7 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
             raise
         report.problems.append(error)
         return None
-    answer = ask(flat.request) if document.trusted else (*ask_apart([flat.request]), {})[0]
+    answer = answer_to(flat.request, document.trusted)
     if not Compiled.is_whole(answer):
         flat.refuse(str(answer.get("error", "the answer of MuJoCo's compiler cannot be read")), report)
         return None
