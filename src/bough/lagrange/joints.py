@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.algorithms import kinematics
+from bough.algorithms.rnea import ZEROS
 from bough.errors import ModelError
 from bough.lagrange.attributes import moments_at_origin
 from bough.lagrange.bodies import Rigid
@@ -25,7 +27,7 @@ from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.model.joints.closing import displacement, dual_forces, nearest_by_steps, workless
 from bough.model.stations import require_all_rigid
-from bough.scalar import Array, Index, Scalar, Table, array, gather, gather_index, select, sqrt
+from bough.scalar import Array, Index, Scalar, Table, array, filled, gather, gather_index, select, sqrt
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Matrix, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 
@@ -268,7 +270,8 @@ def velocities(m: Mechanism, q: Array, motions: Array) -> Array:
     v = array(m.own_nv)
 
     def visit(body: BodyRecord, parent: Motion) -> tuple[Motion, None]:
-        own = _motion(body, motions)
+        x = [motions[body.index * 6 + k] for k in range(6)]
+        own = body.border.to_parent(Motion(Vector.of(x[3:]), Vector.of(x[:3])))
         relative = own - body.transform(q).to_child(parent)
         body.put_v(v, [relative.dot(w) for w in dual_forces(body.subspace(q))])
         return own, None
@@ -278,24 +281,6 @@ def velocities(m: Mechanism, q: Array, motions: Array) -> Array:
 
 
 def accelerations(m: Mechanism, q: Array, v: Array, motions: Array) -> Array:
-    """The joint accelerations nearest to given accelerations of the bodies: Wᵀ (a - ⁱXλ aλ - Ṡ q̇ - v × S q̇)."""
-    a = array(m.own_nv)
-
-    def visit(body: BodyRecord, parent: tuple[Motion, Motion]) -> tuple[tuple[Motion, Motion], None]:
-        X, S = body.transform(q), body.subspace(q)
-        v_J = combine(S, body.of_v(v))
-        v_i = X.to_child(parent[0]) + v_J
-        own = _motion(body, motions)
-        bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
-        relative = own - X.to_child(parent[1]) - bias
-        body.put_v(a, [relative.dot(w) for w in dual_forces(S)])
-        return (v_i, own), None
-
-    outward(m, visit, (REST, REST))
-    return a
-
-
-def _motion(body: BodyRecord, motions: Array) -> Motion:
-    """The motion of a body, given in its author's frame, linear part first, in the inside one."""
-    x = [motions[body.index * 6 + k] for k in range(6)]
-    return body.border.to_parent(Motion(Vector.of(x[3:]), Vector.of(x[:3])))
+    """The joint accelerations nearest to given accelerations of the bodies, less those that velocities make."""
+    still = kinematics.accelerations(m, q, v, ZEROS, None, "LOCAL", False)
+    return velocities(m, q, filled(6 * m.tree.n, lambda k: motions[k] - still[k]))
