@@ -100,7 +100,7 @@ class Layout:
     @cached_property
     def without_primary(self) -> Layout:
         """A layout like this one with every tie auxiliary."""
-        return Layout(*self._key[:-1], loose=True)
+        return Layout(self.bodies, self.ties, self.gravity, self.body_names, self.tie_names, loose=True)
 
     @cached_property
     def two_sided(self) -> Layout:

@@ -42,7 +42,7 @@ class _Sides:
         signs = [*[1.0] * r.fixed, *(sign for _, sign in sides), *[1.0] * r.boxes]
         loops, boxes = np.split(np.arange(k, k + r.loops + r.boxes), [r.loops])
         names = [np.arange(r.contacts).repeat(r.axes), loops, np.arange(r.contacts, k), boxes]
-        whole = replace(r, limits=len(sides), sides=sides)
+        whole = ContactRows(r.contacts, r.friction, r.loops, len(sides), sides, r.slides, r.boxes)
         return _Sides(whole, np.array(places, np.intp), np.array(signs), np.concatenate(names))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -152,13 +153,14 @@ def _program(auxiliary: Auxiliary, name: str) -> Function:
         "directions": Argument("directions", (auxiliary.jacobian_size,), blocks, optional=name == "anticipate"),
         "f": Argument("f", (k,), "one force for each row of the auxiliary constraints"),
     }
-    rule, taken, outputs = {
+    programs: dict[str, Any] = {
         "anticipate": (
             anticipated,
             ("packed", "free", "jacobian", "c", "directions"),
             [Argument("A", (k, k)), Argument("b", (k,))],
         ),
         "motion": (moved, ("packed", "free", "directions", "f"), [Argument("x", (n,))]),
-    }[name]
+    }
+    rule, taken, outputs = programs[name]
     inputs = [known[key] for key in taken]
     return Function(name, inputs, outputs, rule, size=n, digest=lambda: f"auxiliary {auxiliary.digest}")
