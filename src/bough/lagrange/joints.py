@@ -65,19 +65,11 @@ class Side:
 STANDING = Side(STAY, REST, STAY)
 
 
-@dataclass(frozen=True, slots=True)
-class Directions:
-    """Of a joint, in inside coordinates of its body: W, and the rows T and √r W of its constraint."""
-
-    active: tuple[Force, ...]
-    rows: tuple[Force, ...]
-
-
-def directions(body: BodyRecord, S: Sequence[Motion]) -> Directions:
-    """How a joint acts and resists."""
+def directions(body: BodyRecord, S: Sequence[Motion]) -> tuple[tuple[Force, ...], tuple[Force, ...]]:
+    """How a joint acts and resists, in inside coordinates of its body: W, and the rows T and √r W of its constraint."""
     W = dual_forces(S)
     geared = zip(W, body.armature, strict=True) if body.has_armature else ()
-    return Directions(W, (*workless(S), *(w * sqrt(rotor) for w, rotor in geared)))
+    return W, (*workless(S), *(w * sqrt(rotor) for w, rotor in geared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +95,10 @@ def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | Non
         v_J = combine(S, body.of_v(v))
         v_i = X.to_child(parent.v) + v_J
         bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
-        joint = directions(body, S)
+        active, resisting = directions(body, S)
         start = gather_index(rows_at, body.index)
         first, second = (gather_index(blocks, body.index * 2 + side) for side in (0, 1))
-        for r, t in enumerate(joint.rows):
+        for r, t in enumerate(resisting):
             c[start + r] = -bias.dot(t)
             _write(jacobian, second + 6 * r, body.border.force_to_child(t))
             if not body.is_root:
@@ -116,8 +108,7 @@ def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | Non
         f = body.inertia.times(g) - v_i.cross_force(body.inertia.times(v_i))
         if f_ext is not None:
             f = f + body.external_force(f_ext)
-        active = _sum(joint.active, body.of_v(tau))
-        return Side(X_0, v_i, body.border), Through(X, active, f)
+        return Side(X_0, v_i, body.border), Through(X, _sum(active, body.of_v(tau)), f)
 
     def backward(body: BodyRecord, reaction: Force) -> tuple[Force | None, None]:
         own = through[body]
@@ -186,10 +177,9 @@ def of_multipliers(m: Mechanism, q: Array, tau: Array, lam: Array) -> Array:
     rows_at = Table("row_starts", system.c_starts[:-1])
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
-        joint = directions(body, body.subspace(q))
-        start = gather_index(rows_at, body.index)
-        factors = [lam[start + r] for r in range(len(joint.rows))]
-        f = _sum((*joint.active, *joint.rows), (*body.of_v(tau), *factors))
+        (active, resisting), start = directions(body, body.subspace(q)), gather_index(rows_at, body.index)
+        factors = [lam[start + r] for r in range(len(resisting))]
+        f = _sum((*active, *resisting), (*body.of_v(tau), *factors))
         _write(result, body.index * 6, body.border.force_to_child(f))
         return None, None
 

@@ -224,30 +224,18 @@ def run(layout: Layout, what: What, given: Mapping[str, Any], level: Level = "ac
 def _arguments(layout: Layout, what: What, level: Level) -> tuple[list[Argument], list[Argument]]:
     """What a program takes and gives."""
     system, nv, nc, nx, bodies = layout.system, layout.system.nv, layout.nc, layout.nx, len(layout.bodies)
-    sizes = {"x": (nx,), "placements": (bodies, 4, 4), "mass": (system.mass_size,), "jacobian": (layout.blocks_size,)}
-    sizes |= dict.fromkeys(("v", "force", "f"), (nv,)) | {"motion": (nv,), "answers": (nc - system.nc,)}
-    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,))
-    sizes |= dict.fromkeys(("integrate", "positions"), (nx,))
-    meaning = {
-        "x": f"{nx} position variables",
-        "v": f"{nv} velocities",
-        "force": f"{nv} entries, laid out as velocities",
-    }
+    sizes = {"placements": (bodies, 4, 4), "mass": (system.mass_size,), "jacobian": (layout.blocks_size,)}
+    sizes |= dict.fromkeys(("x", "integrate", "positions"), (nx,)) | dict.fromkeys(("v", "force", "f", "motion"), (nv,))
+    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,)) | {"answers": (nc - system.nc,)}
+    meaning = {"x": f"{nx} position variables", "v": f"{nv} velocities"}
+    meaning["force"] = f"{nv} entries, laid out as velocities"
     optional = {"force", "time", *(("v",) if level in WITHOUT_VELOCITIES else ())}
-    places = tuple(layout.quaternions.tolist())
-    inputs = [
-        Argument(
-            name,
-            sizes.get(name, ()),
-            meaning.get(name, ""),
-            quaternions=places if name == "x" else (),
-            optional=name in optional,
-        )
-        for name in TAKEN[what]
-    ]
-
-    outputs = [Argument(name, sizes.get(name, ())) for name in GIVEN.get(what, (what,))]
-    return inputs, outputs
+    inputs = []
+    for name in TAKEN[what]:
+        places = tuple(layout.quaternions.tolist()) if name == "x" else ()
+        size, said = sizes.get(name, ()), meaning.get(name, "")
+        inputs.append(Argument(name, size, said, quaternions=places, optional=name in optional))
+    return inputs, [Argument(name, sizes.get(name, ())) for name in GIVEN.get(what, (what,))]
 
 
 def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
