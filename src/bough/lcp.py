@@ -5,8 +5,7 @@
 """
 
 from bough.complementarity import Conditions
-from bough.kernel.contact.complementarity import gauss_seidel, pivoting, residual
-from bough.kernel.contact.forces import Solution, Swept
+from bough.kernel.contact.complementarity import Solution, Swept, gauss_seidel, pivoting, residual
 
 __all__ = [
     "Conditions",

@@ -205,7 +205,7 @@ def test_what_cannot_be_met_is_told() -> None:
 
 
 def test_newton_steps_for_rows_in_any_order(rng: np.random.Generator) -> None:
-    """Rows at equal distances are read as slices, others one by one; either way a step follows the slopes."""
+    """Whatever the order of rows, a step follows the slopes."""
     regular = Conditions.contacts(3, "cone") + Conditions.contacts(2, tangents=1)
     rows = [6, 7, 8, 10, 9, 0, 1, 2, 12, 11, 3, 4, 5]
     J, mu = rng.normal(size=(regular.n, 20)), np.full(regular.n, 0.5)

@@ -306,7 +306,7 @@ def test_many_rows_on_a_chain_take_less_than_as_many_solutions() -> None:
         rule(*([Counted(tally) for _ in range(size)] for size in sizes))
         return tally.count.total
 
-    assert rows.takes_solutions
+    assert rows.visits.takes_solutions
     solution = counted(partial(lagrange.solve, system), *sizes[:2])
     assert counted(partial(anticipated, rows), *sizes) < k * solution
 

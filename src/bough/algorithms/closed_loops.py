@@ -7,7 +7,7 @@ agreement is in doubt is said to be so.
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bough.algorithms.configuration import integrate
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.crba import crba
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions, row_groups
-from bough.algorithms.null_space import solve_free
+from bough.algorithms.null_space import Free, solve_free
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.saddle import Saddle, group_sizes, solve_saddle
 from bough.algorithms.saddle_tree import Order, SaddleTree, saddle_tree
@@ -40,28 +40,9 @@ TIME_CONSTANT = 0.05
 """Seconds in which errors of constraints decay, at most: ë + 2 ė/T + e/T² = 0, critically damped."""
 
 
-class Constrained(Protocol):
-    """The motion under constraints."""
-
-    @property
-    def motion(self) -> Array:
-        """The accelerations (n)."""
-
-    @property
-    def multipliers(self) -> Array:
-        """The λ (count), of many the smallest in the metric of the mass matrix."""
-
-    @property
-    def residual(self) -> Scalar:
-        """By how much the worst row fails."""
-
-    @property
-    def pivots(self) -> Array:
-        """The pivots of the mass matrix, or of a matrix that contains it."""
-
-    @property
-    def doubtful(self) -> Bool:
-        """Whether a rank, the agreement of rows, or the motion of a joint that moves almost nothing is in doubt."""
+Constrained: TypeAlias = Saddle | Free
+"""The motion under constraints: accelerations, multipliers, residual, pivots, and whether anything is in doubt, as a
+rank, the agreement of rows, or the motion of a joint that moves almost nothing is."""
 
 
 ORDERS: dict[str, Order] = {"kkt": "soon", "multipliers": "last"}

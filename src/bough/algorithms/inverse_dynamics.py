@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from bough.algorithms.closed_loops import TIME_CONSTANT, aim_of_row
 from bough.algorithms.constraint_rows import Terms
-from bough.algorithms.loops import constraint_terms, loop_motions, row_groups
+from bough.algorithms.joint_bounds import bounded_rows
+from bough.algorithms.loops import constraint_terms, row_groups
 from bough.algorithms.response import TreeResponse, tree_response
 from bough.algorithms.rnea import rnea
 from bough.complementarity.elimination import eliminate
@@ -53,7 +54,9 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
     if len(drives.tree) == n and not drives.loops:
         return _all_driven(m, terms, rnea(m, q, v, a, f_ext), a)
     held, count = terms.count, terms.count + len(drives.tree) + len(drives.loops)
-    J = _rows(m, q, terms, drives, count)
+    driven, J = (*drives.tree, *(n + k for k in drives.loops)), array(count * n)
+    fill(J, held * n, terms.matrix.__getitem__)
+    bounded_rows(m, [(k, 0.0) for k in driven], q, None, Part(J, held * n))
     response, needed = tree_response(m, q, J, count), rnea(m, q, v, a, f_ext)
     half, groups = response.half(needed), row_groups(m)
     groups = [*groups, *(max(groups, default=0) + 1 + k for k in range(count - held))]
@@ -98,18 +101,6 @@ def _all_driven(m: Mechanism, terms: Terms, needed: Array, a: Array) -> Driving:
 
     none = array(sum(c.joint.nv for c in m.model.loops))
     return Driving(filled(n, left), none, ZERO, [], either(found.doubtful, _breaks(terms, a, n)))
-
-
-def _rows(m: Mechanism, q: Array, terms: Terms, drives: DrivenRows, count: int) -> Array:
-    """The rows of constraints, of driven joints of the tree, and of driven loop joints (count, nv)."""
-    n, held, J = m.model.nv, terms.count, array(count * m.model.nv)
-    fill(J, held * n, terms.matrix.__getitem__)
-    for row, k in enumerate(drives.tree, start=held):
-        J[row * n + k] = 1.0
-    B = loop_motions(m, q)[1] if drives.loops else array(0)
-    for row, k in enumerate(drives.loops, start=held + len(drives.tree)):
-        fill(Part(J, row * n), n, Part(B, k * n).__getitem__)
-    return J
 
 
 def _square(response: TreeResponse, half: Array) -> Scalar:

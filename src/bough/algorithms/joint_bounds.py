@@ -61,7 +61,7 @@ def bounded_speeds(m: Mechanism, bounds: Bounds, q: Array, v: Array) -> list[Sca
 
 
 def bounded_rows(
-    m: Mechanism, bounds: Bounds, q: Array, v: Array | None, J: Array
+    m: Mechanism, bounds: Sequence[tuple[int, float]], q: Array, v: Array | None, J: Array
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Write the rows of some velocities; returns their rates and what these add to the accelerations."""
     n, rates, bias = m.model.nv, [], []  # type: int, list[Scalar], list[Scalar]
@@ -117,7 +117,7 @@ def with_slipping(m: Mechanism, q: Array, force: Array, dry: Bounds, known: list
     return filled(n, lambda k: whole[k] + drives[k])
 
 
-def _has_loop_joints(m: Mechanism, bounds: Bounds) -> bool:
+def _has_loop_joints(m: Mechanism, bounds: Sequence[tuple[int, float]]) -> bool:
     """Whether velocities of joints that close loops are among some."""
     return any(k >= m.model.nv for k, _ in bounds)
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.algorithms.joint_bounds import Bounds, bounded_names
 from bough.algorithms.loops import loop_motions, loop_rates
@@ -22,8 +21,6 @@ from bough.scalar import Array, Index, Part, Scalar, derivative, dot, fill
 __all__ = [
     "LimitSides", "LimitTerms", "Limited", "limit_gaps", "limit_rows", "limit_sides", "limited_joints", "limited_loops",
 ]  # fmt: skip
-
-Floats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,6 @@ def _add(
 # ---- sides ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class LimitSides:
     """The finite limits of a model: one-sided conditions, gap ≥ 0 with gap = sign × (q - bound).
 
@@ -182,49 +178,41 @@ class LimitSides:
     `limit_rows`. Sides of velocity limits come last: sign × v + bound ≥ 0.
     """
 
-    rows: NDArray[np.intp]  # the row of each among the coordinates with limits
-    signs: Floats  # 1 for a lower limit, -1 for an upper one
-    coordinates: NDArray[np.intp]  # where each is among the coordinates
-    bounds: Floats
-    slopes: tuple[NDArray[np.intp], NDArray[np.intp]]  # row and velocity of each slope; loop joints' come behind v
-    names: tuple[str, ...]
-    positions: int  # how many sides are of positions
+    def __init__(self, model: Model, positions: bool, speeds: Bounds) -> None:
+        sides: list[tuple[int, float, int, float, str]] = []
+        slopes: list[tuple[int, int]] = []
+        tree, closing = (limited_joints(model), limited_loops(model)) if positions else ((), ())
+        for row, c in enumerate([*tree, *closing]):
+            q_start, v_start = (0, 0) if row < len(tree) else (model.nq, model.nv)
+            for sign, bound, name in zip((1.0, -1.0), (c.lower, c.upper), c.names, strict=True):
+                if np.isfinite(bound):
+                    sides.append((row, sign, q_start + c.q_start + c.number, bound, name))
+            slopes += [(row, v_start + c.v_start + j) for j in range(c.entry.joint.nv)]
+        self.positions = len(sides)  # how many sides are of positions
+        for row, (k, most) in enumerate(speeds, start=len(tree) + len(closing)):
+            for sign, which in ((1.0, "lower"), (-1.0, "upper")):
+                sides.append((row, sign, k, most, f"{which} velocity limit of {bounded_names(model)[k]}"))
+            slopes.append((row, k))
+        self.names: tuple[str, ...]
+        rows, signs, coordinates, bounds, self.names = zip(*sides, strict=True) if sides else ((),) * 5
+        # the row of each among the coordinates with limits, 1 for a lower limit and -1 for an upper one, where it is
+        # among the coordinates, and its bound
+        self.rows, self.signs = np.array(rows, np.intp), np.array(signs, np.float64)
+        self.coordinates, self.bounds = np.array(coordinates, np.intp), np.array(bounds, np.float64)
+        self.slopes = tuple(
+            np.array(slopes, np.intp).reshape(-1, 2).T
+        )  # rows and velocities; loop joints' come behind v
 
     def speeds(self) -> list[tuple[float, int, float]]:
         """Sign, place in v or behind it, and bound of each side of a velocity limit."""
-        of = slice(self.positions, None)
-        parts = (self.signs[of].tolist(), self.coordinates[of].tolist(), self.bounds[of].tolist())
+        parts = (part[self.positions :].tolist() for part in (self.signs, self.coordinates, self.bounds))
         return list(zip(*parts, strict=True))
 
 
 @lru_cache(maxsize=128)
 def limit_sides(model: Model, positions: bool = True, speeds: Bounds = ()) -> LimitSides:
     """The finite limits of all joints, those of positions if asked for, and then bounds of velocities."""
-    sides: list[tuple[int, float, int, float, str]] = []
-    slopes: list[tuple[int, int]] = []
-    tree, closing = (limited_joints(model), limited_loops(model)) if positions else ((), ())
-    for row, c in enumerate([*tree, *closing]):
-        q_start, v_start = (0, 0) if row < len(tree) else (model.nq, model.nv)
-        for sign, bound, name in zip((1.0, -1.0), (c.lower, c.upper), c.names, strict=True):
-            if np.isfinite(bound):
-                sides.append((row, sign, q_start + c.q_start + c.number, bound, name))
-        slopes += [(row, v_start + c.v_start + j) for j in range(c.entry.joint.nv)]
-    count = len(sides)
-    for row, (k, most) in enumerate(speeds, start=len(tree) + len(closing)):
-        for sign, which in ((1.0, "lower"), (-1.0, "upper")):
-            sides.append((row, sign, k, most, f"{which} velocity limit of {bounded_names(model)[k]}"))
-        slopes.append((row, k))
-    rows, signs, coordinates, bounds, names = zip(*sides, strict=True) if sides else ((), (), (), (), ())
-    slope_rows, velocities = np.array(slopes, np.intp).reshape(-1, 2).T
-    return LimitSides(
-        np.array(rows, np.intp),
-        np.array(signs, np.float64),
-        np.array(coordinates, np.intp),
-        np.array(bounds, np.float64),
-        (slope_rows, velocities),
-        names,
-        count,
-    )
+    return LimitSides(model, positions, speeds)
 
 
 def limit_gaps(m: Mechanism, q: Array) -> list[Scalar]:

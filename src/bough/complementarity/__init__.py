@@ -4,8 +4,7 @@ from bough.complementarity.conditions import NO_NORMAL, Conditions
 from bough.complementarity.contact_forces import FAR, ContactRows, ForceProblem, contact_forces
 from bough.complementarity.dantzig import dantzig
 from bough.complementarity.demands import Demands, residual
-from bough.complementarity.force_solvers import UNMET, by_guesses, by_pivoting, by_sweeps
-from bough.complementarity.gauss_seidel import gauss_seidel
+from bough.complementarity.force_solvers import UNMET, by_guesses, by_pivoting, by_sweeps, gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
 from bough.complementarity.principal import SOLVED, principal
 

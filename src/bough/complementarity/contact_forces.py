@@ -36,7 +36,6 @@ from bough.scalar import (
     negation,
     select,
 )  # fmt: skip
-from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["FAR", "TANGENTS", "ContactRows", "ForceProblem", "Found", "contact_forces"]
@@ -53,53 +52,35 @@ TIMES_ANEW = 12
 ZERO: Scalar = 0.0
 
 
-@dataclass(frozen=True)
 class ContactRows:
-    """Which rows a problem has: those of contacts, of loops, and of coordinates with limits, in this order."""
+    """Which rows a problem has: of contacts, of loops, of coordinates with limits, and of dry friction, in this order.
 
-    contacts: int
-    friction: Literal["pyramid", "cone"] | None
-    loops: int
-    limits: int
-    sides: tuple[tuple[int, float], ...]
-    """The coordinate and the sign of each side of a limit: 1 for a lower, -1 for an upper one."""
-    slides: bool
-    """Whether contacts may slide already, in directions that are known."""
-    boxes: int = 0
-    """Rows behind all others whose forces have bounds: dry friction."""
+    `sides` are the coordinate and the sign of each side of a limit: 1 for a lower, -1 for an upper one. Where contacts
+    may slide already, in directions that are known, one `slides`. Rows of dry friction are `boxes`: their forces have
+    bounds.
+    """
 
-    @property
-    def axes(self) -> int:
-        """Rows of one contact."""
-        return 1 + TANGENTS if self.friction else 1
-
-    @property
-    def touch(self) -> int:
-        """Rows of all contacts."""
-        return self.axes * self.contacts
-
-    @property
-    def fixed(self) -> int:
-        """Rows of contacts and loops."""
-        return self.touch + self.loops
-
-    @property
-    def count(self) -> int:
-        """All rows."""
-        return self.bounded + self.boxes
-
-    @property
-    def bounded(self) -> int:
-        """Rows before those whose forces have bounds."""
-        return self.fixed + self.limits
-
-    @cached_property
-    def conditions(self) -> Conditions:
-        """Of all rows, where each limit has one side."""
-        friction, k = self.friction, self.contacts
-        touch = Conditions.contacts(k, friction) if friction else Conditions.inequalities(k)
-        held = touch + Conditions.equalities(self.loops) + Conditions.inequalities(self.limits)
-        return held + Conditions.boxes(self.boxes) if self.boxes else held
+    def __init__(
+        self,
+        contacts: int,
+        friction: Literal["pyramid", "cone"] | None,
+        loops: int,
+        limits: int,
+        sides: tuple[tuple[int, float], ...],
+        slides: bool,
+        boxes: int = 0,
+    ) -> None:
+        self.contacts, self.friction, self.loops, self.limits = contacts, friction, loops, limits
+        self.sides, self.slides, self.boxes = sides, slides, boxes
+        # rows of one contact, of all contacts, of loops with these, all but those with bounds, and all
+        self.axes = 1 + TANGENTS if friction else 1
+        self.touch = self.axes * contacts
+        self.fixed = self.touch + loops
+        self.bounded = self.fixed + limits
+        self.count = self.bounded + boxes
+        touch = Conditions.contacts(contacts, friction) if friction else Conditions.inequalities(contacts)
+        held = touch + Conditions.equalities(loops) + Conditions.inequalities(limits)
+        self.conditions = held + Conditions.boxes(boxes)  # of all rows, where each limit has one side
 
 
 @dataclass(frozen=True, eq=False)

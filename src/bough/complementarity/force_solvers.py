@@ -1,4 +1,7 @@
-"""Ways to find the forces of a problem of contacts, loops and limits: exact ones, quick ones, and by sweeps."""
+"""Ways to find the forces of a problem of contacts, loops and limits: exact ones, quick ones, and by sweeps.
+
+The sweeps are those of projected Gauss-Seidel: row after row is given the force it wants, within its bounds.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.demands import Demands
-from bough.complementarity.gauss_seidel import gauss_seidel
+from bough.complementarity.demands import ZERO, Demands
 from bough.complementarity.principal import ROUGHLY, SOLVED, principal
-from bough.scalar import Array, Bool, Part, Scalar, array, both, do_when, fill, loop, maximum, select
+from bough.scalar import Array, Bool, Index, Part, Scalar, array, both, do_when, either, fill, loop, maximum, select
 
-__all__ = ["UNMET", "Solve", "by_guesses", "by_pivoting", "by_sweeps"]
+__all__ = ["UNMET", "Solve", "by_guesses", "by_pivoting", "by_sweeps", "gauss_seidel"]
 
 UNMET = 100.0
 """Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
@@ -19,7 +21,12 @@ UNMET = 100.0
 ENOUGH = 100
 """Sweeps that make about right forces of those of the step before."""
 
-ZERO: Scalar = 0.0
+ENDLESS = 2**31 - 1
+"""The loop over sweeps ends by what it is told, not by its count."""
+
+HUGE = 1e30
+"""Forces that change by so much, in units of a, lead nowhere: the sweeps end while they are finite."""
+
 
 Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array, Array | None], tuple[Array, Scalar, Bool]]
 """From conditions, A, b, coefficients of friction, where to start, which rows are on and bounds of boxes: forces, worst
@@ -80,6 +87,32 @@ def by_sweeps(stop: Array) -> Solve:
         return found, select(worse, least, worst), unmet
 
     return solve
+
+
+def gauss_seidel(
+    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, stop: Array, bounds: Array | None = None
+) -> dict[str, Array]:
+    """Sweep over the rows until no force changes by more than a tolerance, or a number of sweeps is reached.
+
+    `stop` holds the tolerance, in units of a, and the number of sweeps; all else is as `Demands` says. Returns forces,
+    their a, by how much rows fail and the number of sweeps, one after the other.
+    """
+    demands, n = Demands(conditions, A, b, mu, bounds=bounds), conditions.n
+    whole = array(3 * n + 1)
+    f, a, failing = (Part(whole, k * n) for k in range(3))
+    fill(f, n, lambda i: start[i])
+
+    def sweep(_: Index, carry: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        return demands.sweep(f), carry[1] + 1.0
+
+    def done(carry: tuple[Scalar, Scalar]) -> Bool:
+        return either(either(carry[0] <= stop[0], carry[0] > HUGE), stop[1] <= carry[1])
+
+    _, sweeps = loop(ENDLESS, sweep, (stop[0] + 1.0, ZERO), until=done)
+    fill(a, n, lambda i: demands.value(i, f))
+    demands.fail(f, a, failing)
+    whole[3 * n] = sweeps
+    return {"whole": whole}
 
 
 def _largest(values: Array, count: int) -> Scalar:

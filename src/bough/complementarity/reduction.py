@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,10 @@ from bough.complementarity.conditions import NO_NORMAL, Conditions
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import RESIDUAL, ROUNDING, VANISHING
 
-__all__ = ["Place", "Problem", "Reduction", "reduced"]
+__all__ = ["Problem", "Reduction", "reduced"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
-Place: TypeAlias = slice | Rows
 
 STEADY = 1e-9
 """What may be added to a diagonal to solve equations, if it changes no solution: redundant rows then share forces."""
@@ -53,34 +52,6 @@ class Problem:
         coupling = self.A / self.size[:, None]
         coupling[np.diag_indices_from(coupling)] -= 1.0 - STEADY
         return coupling
-
-    @cached_property
-    def follows(self) -> list[tuple[Place, Place]]:
-        """Rows of friction with their normals: the first ones of contacts, the second ones, and so on."""
-        rows, normals = self.conditions.tangents, self.conditions.normal[self.conditions.tangents]
-        return [(_place(rows[some]), _place(normals[some])) for some in _alike(rows - normals)]
-
-    @cached_property
-    def cones(self) -> tuple[Place, Place]:
-        """The first rows of cones, and the second ones."""
-        first = self.conditions.cones
-        return _place(first), _place(first + 1)
-
-    @cached_property
-    def scratch(self) -> Numbers:
-        """Memory for two matrices like A: to ask for it anew takes longer than to fill it."""
-        return np.empty((2, *self.A.shape))
-
-
-def _alike(numbers: Rows) -> list[NDArray[np.bool_]]:
-    """Where each of the numbers is that occur."""
-    return [numbers == one for one in np.unique(numbers)]
-
-
-def _place(rows: Rows) -> Place:
-    """Rows as a slice if they are at equal distances, which spares copies."""
-    apart = np.unique(np.diff(rows))
-    return slice(int(rows[0]), int(rows[-1]) + 1, int(apart[0])) if apart.size == 1 and apart[0] > 0 else rows
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.reduction import Place, Problem
+from bough.complementarity.reduction import Problem
 from bough.complementarity.smooth_program import HALVINGS, PATH_STEPS, Walk, clipped, positive_part, shortened
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
@@ -152,19 +152,11 @@ class _Rounded:
         return float(np.sqrt(np.mean((f - self.forces) ** 2)))
 
     def slopes_times_coupling(self) -> Numbers:
-        """The matrix of slopes, times that of the problem; in its scratch memory."""
-        problem, B = self._problem, self._problem.coupling
-        result, room = problem.scratch
-
-        def add(rows: Place, factors: Numbers, others: Place) -> None:
-            part = B[others]
-            result[rows] += np.multiply(factors[:, None], part, out=room[: len(part)])
-
-        np.multiply(self._own[:, None], B, out=result)
-        for rows, normals in problem.follows:
-            add(rows, self._links[rows], normals)
-        if problem.conditions.cones.size:
-            first, second = problem.cones
-            add(first, self._across, second)
-            add(second, self._across, first)
+        """The matrix of slopes, times that of the problem."""
+        B, conditions, rows = self._problem.coupling, self._problem.conditions, self._problem.conditions.tangents
+        result = self._own[:, None] * B
+        result[rows] += self._links[rows, None] * B[conditions.normal[rows]]
+        if (i := conditions.cones).size:
+            result[i] += self._across[:, None] * B[i + 1]
+            result[i + 1] += self._across[:, None] * B[i]
         return np.asarray(result)

@@ -59,10 +59,10 @@ class SystemResponse:
     @cached_property
     def A(self) -> Array:
         """Jᵃ Ĥ K (count, count), row by row, both triangles."""
-        auxiliary, k, whole = self.auxiliary, self.count, self.auxiliary.takes_solutions
+        auxiliary, k, whole = self.auxiliary, self.count, self.auxiliary.visits.takes_solutions
         A, own = array(k * k), _Visitors(auxiliary, self.jacobian)
         other = None if self.directions is None else _Visitors(auxiliary, self.directions)
-        first, count, row = (auxiliary.tables[name] for name in ("first", "count", "row"))
+        first, count, row = (auxiliary.visits.tables[name] for name in ("first", "count", "row"))
 
         def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
             start, number = gather_index(first, pair.index), gather_index(count, pair.index)
@@ -139,7 +139,7 @@ def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visi
 
     If they are workless, rows before the one that acts are left to symmetry.
     """
-    system, k, tables = auxiliary.system, auxiliary.nc, auxiliary.solution_tables
+    system, k, tables = auxiliary.system, auxiliary.nc, auxiliary.visits.solution_tables
     (rows, columns), size = auxiliary.entries, auxiliary.system.nv + auxiliary.system.nc
 
     def column(i: Index) -> None:
@@ -187,12 +187,11 @@ class _Visitors:
     """The forces of rows on their way to the root, and their halves at the node at hand."""
 
     def __init__(self, auxiliary: Auxiliary, blocks: Array) -> None:
-        self._tables, self._takes_solutions = auxiliary.tables, auxiliary.takes_solutions
-        self._forces = array(auxiliary.force_size)
-        width = max((kind.d + kind.p for kind in auxiliary.system.kind_list), default=0)
-        self._halves, self._scaled, self._width = array(auxiliary.most * width), array(auxiliary.most * width), width
-        self._margins = array(auxiliary.nc)
-        self.parts = array(auxiliary.parts_size if auxiliary.takes_solutions else 0)
+        visits, width = auxiliary.visits, max((kind.d + kind.p for kind in auxiliary.system.kind_list), default=0)
+        self._tables, self._takes_solutions, self._width = visits.tables, visits.takes_solutions, width
+        self._forces, self._margins = array(visits.force_size), array(auxiliary.nc)
+        self._halves, self._scaled = array(visits.most * width), array(visits.most * width)
+        self.parts = array(visits.parts_size if visits.takes_solutions else 0)
         scatter(blocks, self._tables["into"], self._forces)
 
     def arrive(self, pair: Pair, nodes: Sequence[Node], visit: Index, place: Index) -> None:

@@ -14,7 +14,7 @@ from bough.reading import listed
 from bough.scalar import Table
 from bough.scalar.lazy import cached_property
 
-__all__ = ["Auxiliary"]
+__all__ = ["Auxiliary", "Visits"]
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -99,19 +99,27 @@ class Auxiliary:
             first += count
         return Table("entry_rows", np.concatenate(rows)), Table("entry_columns", np.concatenate(columns))
 
-    # ---- rows on their way to the root ---------------------------------------------------------------------------
-
     @cached_property
-    def _visits(self) -> tuple[Ints, Ints]:
-        """The node and the row of each visit: a row visits the nodes of its bodies and all between them and the roots.
+    def visits(self) -> Visits:
+        """The rows on their way to the root."""
+        return Visits(self)
 
-        Visits of one node come one after the other.
-        """
-        parents, nodes, rows, first = self.system.tree.parents, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
-        for bodies, count in self.constraints:
+
+class Visits:
+    """Rows on their way to the roots: each visits the nodes of its bodies and all between them and the roots.
+
+    Visits of one node come one after the other. Each has a force, of the dimension of the body, and a part in the
+    solution of its row, as wide as body and constraint.
+    """
+
+    def __init__(self, auxiliary: Auxiliary) -> None:
+        self._of, system, nc = auxiliary, auxiliary.system, auxiliary.nc
+        parents, node_of = np.array(system.tree.parents, np.int64), np.argsort(system.node_bodies)
+        nodes, rows, first = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+        for bodies, count in auxiliary.constraints:
             met: set[int] = set()
             for body in bodies:
-                node = int(self._node_of[body - 1])
+                node = int(node_of[body - 1])
                 while node >= 0 and node not in met:
                     met.add(node)
                     node = int(parents[node]) - 1
@@ -120,100 +128,55 @@ class Auxiliary:
             rows.append(np.tile(np.arange(first, first + count), len(here)))
             first += count
         order = np.lexsort((np.concatenate(rows), np.concatenate(nodes)))
-        return np.concatenate(nodes)[order], np.concatenate(rows)[order]
-
-    @cached_property
-    def _node_of(self) -> Ints:
-        """The node of the elimination, from 0, of each body."""
-        return np.argsort(self.system.node_bodies)
-
-    @cached_property
-    def _force_starts(self) -> Ints:
-        """Where the force of each visit begins in memory for all of them, and the size of that at the end."""
-        sizes = np.array(self.system.bodies, np.int64)[self.system.node_bodies]
-        return starts_of(sizes[self._visits[0]].tolist())
-
-    @property
-    def force_size(self) -> int:
-        """Number of entries of the forces of all visits."""
-        return int(self._force_starts[-1])
-
-    @cached_property
-    def most(self) -> int:
-        """The largest number of rows that visit one node."""
-        return int(np.bincount(self._visits[0]).max(initial=0)) if self._visits[0].size else 0
-
-    @cached_property
-    def _widths(self) -> Ints:
-        """Dimensions of each node: of its body and its constraint."""
-        kinds = [self.system.kind_list[kind] for kind in self.system.kinds]
-        return np.array([(kind.d, kind.p) for kind in kinds], np.int64).reshape(len(kinds), 2)
-
-    @cached_property
-    def _part_starts(self) -> Ints:
-        """Where the part of each visit in the solutions of all rows begins, and the size of these at the end."""
-        return starts_of(self._widths.sum(axis=1)[self._visits[0]].tolist())
-
-    @property
-    def parts_size(self) -> int:
-        """Number of entries of all such parts."""
-        return int(self._part_starts[-1])
-
-    @cached_property
-    def takes_solutions(self) -> bool:
-        """Whether whole solutions take fewer operations than products of half ones: many rows share long paths."""
-        widths, visits = self._widths.sum(axis=1), np.bincount(self._visits[0], minlength=len(self._widths))
+        self._nodes, self._rows = np.concatenate(nodes)[order], np.concatenate(rows)[order]
+        kinds = [system.kind_list[kind] for kind in system.kinds]
+        self._widths = np.array([(kind.d, kind.p) for kind in kinds], np.int64).reshape(len(kinds), 2)
+        visits, widths = np.bincount(self._nodes, minlength=len(kinds)), self._widths.sum(axis=1)
+        force_starts = starts_of(self._widths[self._nodes, 0].tolist())
+        self._part_starts = starts_of(widths[self._nodes].tolist())
+        # numbers of entries of all forces and of all parts, and the largest number of rows at one node
+        self.force_size, self.parts_size = int(force_starts[-1]), int(self._part_starts[-1])
+        self.most = int(visits.max(initial=0))
+        # whether whole solutions take fewer operations than products of half ones: many rows share long paths
         products = (visits * (visits + 1) // 2 * widths).sum()
-        back = (self._widths[:, 0] * self._widths[:, 1] + self._widths[:, 1] ** 2).sum() + self.jacobian_size
-        return bool(self.nc * back + (visits * widths**2 // 2).sum() < products)
-
-    @property
-    def _begins(self) -> Ints:
-        """For each row where the blocks of its constraint begin."""
-        sizes = [rows * sum(self.system.bodies[body - 1] for body in bodies) for bodies, rows in self.constraints]
-        return np.repeat(starts_of(sizes)[:-1], [rows for _, rows in self.constraints])
+        back = (self._widths[:, 0] * self._widths[:, 1] + self._widths[:, 1] ** 2).sum() + auxiliary.jacobian_size
+        self.takes_solutions = bool(nc * back + (visits * widths**2 // 2).sum() < products)
+        # by node: the `first` of its visits and their `count`; by visit: its `row`, `force`, `part` and the force
+        # `beyond` it; by entry of `jacobian`: the place in a force, `into`
+        keys, up = self._nodes * max(nc, 1) + self._rows, parents[self._nodes] - 1
+        above = np.searchsorted(keys, np.maximum(up, 0) * max(nc, 1) + self._rows)
+        of_row, of_column = (table.data for table in auxiliary.entries)
+        bodies_of = np.searchsorted(system.v_starts, of_column, side="right") - 1
+        own = np.searchsorted(keys, node_of[bodies_of] * max(nc, 1) + of_row)
+        places = {
+            "first": np.cumsum(visits) - visits,
+            "count": visits,
+            "row": self._rows,
+            "force": force_starts[:-1],
+            "part": self._part_starts[:-1],
+            "beyond": np.where(up >= 0, force_starts[:-1][np.minimum(above, max(len(up) - 1, 0))], 0),
+            "into": force_starts[own] + of_column - system.v_starts[bodies_of],
+        }
+        self.tables = {name: Table(name, values.astype(np.int64)) for name, values in places.items()}
 
     @cached_property
     def solution_tables(self) -> dict[str, Table]:
         """By row: the `first` of its entries in the parts of all visits, their `count`, and where the entries of its
         constraint and those after it `begin` in `jacobian`; by entry: where it is `kept`, and `place` in a solution.
         """
-        nodes, rows = self._visits
-        order = np.argsort(rows, kind="stable")
-        kept, places, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(self.nc, np.int64)
-        motion, multiplier = (self.system.tables[name].data for name in ("v", "multiplier"))
-        for visit in order.tolist():
+        auxiliary, nodes = self._of, self._nodes
+        kept, places, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(auxiliary.nc, np.int64)
+        motion, multiplier = (auxiliary.system.tables[name].data for name in ("v", "multiplier"))
+        for visit in np.argsort(self._rows, kind="stable").tolist():
             d, p = self._widths[nodes[visit]]
             kept.append(self._part_starts[visit] + np.arange(d + p))
             places += [motion[nodes[visit]] + np.arange(d), multiplier[nodes[visit]] + np.arange(p)]
-            sizes[rows[visit]] += d + p
-        tables = {"first": starts_of(sizes.tolist())[:-1], "count": sizes, "begin": self._begins}
+            sizes[self._rows[visit]] += d + p
+        blocks = np.cumsum([0, *(len(bodies) for bodies, _ in auxiliary.constraints)])[:-1]
+        begin = np.repeat(auxiliary.jacobian_starts[blocks], [rows for _, rows in auxiliary.constraints])
+        tables = {"first": starts_of(sizes.tolist())[:-1], "count": sizes, "begin": begin}
         tables |= {"kept": np.concatenate(kept), "place": np.concatenate(places)}
         return {name: Table(f"solution_{name}", values.astype(np.int64)) for name, values in tables.items()}
-
-    @cached_property
-    def tables(self) -> dict[str, Table]:
-        """By node: the `first` of its visits and their `count`; by visit: its `row`, `force`, `part` and the force
-        `beyond` it; by entry of `jacobian`: the place in a force, `into`.
-        """
-        nodes, rows = self._visits
-        keys = nodes * max(self.nc, 1) + rows
-        up = np.array(self.system.tree.parents, np.int64)[nodes] - 1
-        above = np.searchsorted(keys, np.maximum(up, 0) * max(self.nc, 1) + rows)
-        of_row, of_column = (table.data for table in self.entries)
-        bodies = np.searchsorted(self.system.v_starts, of_column, side="right") - 1
-        own = np.searchsorted(keys, self._node_of[bodies] * max(self.nc, 1) + of_row)
-        steps = np.arange(len(self.system.bodies))
-        places = {
-            "first": np.searchsorted(nodes, steps),
-            "count": np.searchsorted(nodes, steps, side="right") - np.searchsorted(nodes, steps),
-            "row": rows,
-            "force": self._force_starts[:-1],
-            "part": self._part_starts[:-1],
-            "beyond": np.where(up >= 0, self._force_starts[:-1][np.minimum(above, max(len(nodes) - 1, 0))], 0),
-            "into": self._force_starts[own] + of_column - self.system.v_starts[bodies],
-        }
-        return {name: Table(name, values.astype(np.int64)) for name, values in places.items()}
 
 
 def _read(k: int, given: tuple[Sequence[int], int], system: System) -> tuple[tuple[int, ...], int]:

@@ -14,9 +14,9 @@ from bough.lagrange.attributes import read_inertia, read_mass, read_space
 from bough.model import Free, Planar
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Body, Scalars
-from bough.model.ties.sides import RigidKind
+from bough.model.ties.sides import MovesAsJoint, RigidKind
 from bough.scalar import Scalar, cos, sin
-from bough.spatial import UNIT_MOTIONS, UNITS, Force, Quaternion, RigidInertia, Symmetric, Transform, Vector
+from bough.spatial import UNIT_MOTIONS, UNITS, Force, RigidInertia, Symmetric, Transform, Vector
 
 __all__ = ["Body", "Particle", "PlanarRigid", "Rigid", "ScaledRigid"]
 
@@ -69,7 +69,7 @@ class Particle(Body):
 
 
 @dataclass(frozen=True, init=False)
-class Rigid(RigidKind):
+class Rigid(RigidKind, MovesAsJoint):
     """A rigid body in space: x = [x y z qx qy qz qw], v = twist in its own frame, linear part first (as a free joint).
 
     Parameters
@@ -85,11 +85,7 @@ class Rigid(RigidKind):
         object.__setattr__(self, "moments", read_inertia(mass, com, inertia, "a rigid body"))
 
     numbers = ("moments",)
-    nx = 7
-    quaternions = (3,)
-
-    def neutral(self) -> tuple[float, ...]:
-        return FREE.neutral()
+    joint = FREE
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
         return self.block(parameters)
@@ -108,14 +104,6 @@ class Rigid(RigidKind):
         total = weight - twist.cross_force(inertia.times(twist))
         return [*total.linear.parts, *total.angular.parts]
 
-    def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        twist = self.twist(v)
-        turning = _quaternion_rate(Quaternion.of(x[3:7]), twist.angular)
-        return [*self.placement(x).rotation.times(twist.linear).parts, *turning]
-
-    def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        return FREE.integrate((), x, v)
-
     def placement(self, x: Scalars) -> Transform:
         return FREE.transform((), x)
 
@@ -124,13 +112,8 @@ def _inertia(p: Scalars) -> RigidInertia:
     return RigidInertia(p[0], Vector.of(p[1:4]), Symmetric(*p[4:10]))
 
 
-def _quaternion_rate(q: Quaternion, spin: Vector) -> list[Scalar]:
-    """The rates of a quaternion under an angular velocity in axes of the body: q ω / 2."""
-    return (q @ Quaternion(spin.x * 0.5, spin.y * 0.5, spin.z * 0.5, 0.0)).parts
-
-
 @dataclass(frozen=True, init=False)
-class PlanarRigid(Body):
+class PlanarRigid(MovesAsJoint):
     """A rigid body in the x-y plane: x = [x y angle], v = [vx vy ω] in its own frame (as a planar joint).
 
     Gravity acts by its components along x and y.
@@ -155,8 +138,7 @@ class PlanarRigid(Body):
         object.__setattr__(self, "moments", moments)
 
     numbers = ("moments",)
-    nx = 3
-    nv = 3
+    joint = PLANAR
     space = 2
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
@@ -172,9 +154,6 @@ class PlanarRigid(Body):
 
     def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
         return [*self.direction(parameters, x, v[:2]), v[2]]
-
-    def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        return PLANAR.integrate((), x, v)
 
     def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
         turned = self.direction(parameters, x, place)
@@ -224,7 +203,7 @@ class ScaledRigid(Body):
             rows.append([*(unit * m).parts, *(h.cross(unit) * s).parts, h.dot(unit)])
         for unit in UNITS:
             rows.append([*(unit.cross(h) * s).parts, *(J.times(unit) * (s * s)).parts, 0.0])
-        rows.append([*h.parts, 0.0, 0.0, 0.0, _trace(J)])
+        rows.append([*h.parts, 0.0, 0.0, 0.0, (J.xx + J.yy + J.zz) * 0.5])  # the sum of m ρ² over the body
         return rows
 
     def force(self, parameters: Scalars, x: Scalars, v: Scalars, gravity: Vector) -> Scalars:
@@ -238,8 +217,7 @@ class ScaledRigid(Body):
         return [*f.parts, *n.parts, h.dot(a) + s * spin.dot(moment)]
 
     def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        turning = _quaternion_rate(Quaternion.of(x[3:7]), Vector.of(v[3:6]))
-        return [*self.direction(parameters, x, v[:3]), *turning, v[6]]
+        return [*FREE.rate((), x[:7], v[:6]), v[6]]
 
     def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
         return [*FREE.integrate((), x[:7], v[:6]), x[7] + v[6]]
@@ -256,8 +234,3 @@ class ScaledRigid(Body):
 
     def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
         return Vector.of(self.direction(parameters, x, v[3:6]))
-
-
-def _trace(J: Symmetric) -> Scalar:
-    """The sum of m ρ² over the body, half the trace of its inertia."""
-    return (J.xx + J.yy + J.zz) * 0.5

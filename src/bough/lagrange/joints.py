@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.algorithms import kinematics
+from bough.algorithms.rnea import ZEROS
 from bough.errors import ModelError
 from bough.lagrange.attributes import moments_at_origin
 from bough.lagrange.bodies import Rigid
@@ -25,7 +27,7 @@ from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.model.joints.closing import displacement, dual_forces, nearest_by_steps, workless
 from bough.model.stations import require_all_rigid
-from bough.scalar import Array, Index, Scalar, Table, array, gather, gather_index, select, sqrt
+from bough.scalar import Array, Index, Scalar, Table, array, filled, gather, gather_index, select, sqrt
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Matrix, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 
@@ -63,19 +65,11 @@ class Side:
 STANDING = Side(STAY, REST, STAY)
 
 
-@dataclass(frozen=True, slots=True)
-class Directions:
-    """Of a joint, in inside coordinates of its body: W, and the rows T and √r W of its constraint."""
-
-    active: tuple[Force, ...]
-    rows: tuple[Force, ...]
-
-
-def directions(body: BodyRecord, S: Sequence[Motion]) -> Directions:
-    """How a joint acts and resists."""
+def directions(body: BodyRecord, S: Sequence[Motion]) -> tuple[tuple[Force, ...], tuple[Force, ...]]:
+    """How a joint acts and resists, in inside coordinates of its body: W, and the rows T and √r W of its constraint."""
     W = dual_forces(S)
     geared = zip(W, body.armature, strict=True) if body.has_armature else ()
-    return Directions(W, (*workless(S), *(w * sqrt(rotor) for w, rotor in geared)))
+    return W, (*workless(S), *(w * sqrt(rotor) for w, rotor in geared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +95,10 @@ def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | Non
         v_J = combine(S, body.of_v(v))
         v_i = X.to_child(parent.v) + v_J
         bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
-        joint = directions(body, S)
+        active, resisting = directions(body, S)
         start = gather_index(rows_at, body.index)
         first, second = (gather_index(blocks, body.index * 2 + side) for side in (0, 1))
-        for r, t in enumerate(joint.rows):
+        for r, t in enumerate(resisting):
             c[start + r] = -bias.dot(t)
             _write(jacobian, second + 6 * r, body.border.force_to_child(t))
             if not body.is_root:
@@ -114,8 +108,7 @@ def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | Non
         f = body.inertia.times(g) - v_i.cross_force(body.inertia.times(v_i))
         if f_ext is not None:
             f = f + body.external_force(f_ext)
-        active = _sum(joint.active, body.of_v(tau))
-        return Side(X_0, v_i, body.border), Through(X, active, f)
+        return Side(X_0, v_i, body.border), Through(X, _sum(active, body.of_v(tau)), f)
 
     def backward(body: BodyRecord, reaction: Force) -> tuple[Force | None, None]:
         own = through[body]
@@ -184,10 +177,9 @@ def of_multipliers(m: Mechanism, q: Array, tau: Array, lam: Array) -> Array:
     rows_at = Table("row_starts", system.c_starts[:-1])
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
-        joint = directions(body, body.subspace(q))
-        start = gather_index(rows_at, body.index)
-        factors = [lam[start + r] for r in range(len(joint.rows))]
-        f = _sum((*joint.active, *joint.rows), (*body.of_v(tau), *factors))
+        (active, resisting), start = directions(body, body.subspace(q)), gather_index(rows_at, body.index)
+        factors = [lam[start + r] for r in range(len(resisting))]
+        f = _sum((*active, *resisting), (*body.of_v(tau), *factors))
         _write(result, body.index * 6, body.border.force_to_child(f))
         return None, None
 
@@ -268,7 +260,8 @@ def velocities(m: Mechanism, q: Array, motions: Array) -> Array:
     v = array(m.own_nv)
 
     def visit(body: BodyRecord, parent: Motion) -> tuple[Motion, None]:
-        own = _motion(body, motions)
+        x = [motions[body.index * 6 + k] for k in range(6)]
+        own = body.border.to_parent(Motion(Vector.of(x[3:]), Vector.of(x[:3])))
         relative = own - body.transform(q).to_child(parent)
         body.put_v(v, [relative.dot(w) for w in dual_forces(body.subspace(q))])
         return own, None
@@ -278,24 +271,6 @@ def velocities(m: Mechanism, q: Array, motions: Array) -> Array:
 
 
 def accelerations(m: Mechanism, q: Array, v: Array, motions: Array) -> Array:
-    """The joint accelerations nearest to given accelerations of the bodies: Wᵀ (a - ⁱXλ aλ - Ṡ q̇ - v × S q̇)."""
-    a = array(m.own_nv)
-
-    def visit(body: BodyRecord, parent: tuple[Motion, Motion]) -> tuple[tuple[Motion, Motion], None]:
-        X, S = body.transform(q), body.subspace(q)
-        v_J = combine(S, body.of_v(v))
-        v_i = X.to_child(parent[0]) + v_J
-        own = _motion(body, motions)
-        bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
-        relative = own - X.to_child(parent[1]) - bias
-        body.put_v(a, [relative.dot(w) for w in dual_forces(S)])
-        return (v_i, own), None
-
-    outward(m, visit, (REST, REST))
-    return a
-
-
-def _motion(body: BodyRecord, motions: Array) -> Motion:
-    """The motion of a body, given in its author's frame, linear part first, in the inside one."""
-    x = [motions[body.index * 6 + k] for k in range(6)]
-    return body.border.to_parent(Motion(Vector.of(x[3:]), Vector.of(x[:3])))
+    """The joint accelerations nearest to given accelerations of the bodies, less those that velocities make."""
+    still = kinematics.accelerations(m, q, v, ZEROS, None, "LOCAL", False)
+    return velocities(m, q, filled(6 * m.tree.n, lambda k: motions[k] - still[k]))

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bough.complementarity import Conditions
+from bough.errors import ModelError, UnknownNameError
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System, starts_of
+from bough.model import BASE
+from bough.model.arguments import require_name
+from bough.model.joints.reading import read_floats
 from bough.model.ties.body import WORLD, Body, kind_of
 from bough.model.ties.constraint import Constraint, Side, Sides
+from bough.model.ties.trial import require_body, require_constraint
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 from bough.scalar.digest import digest
 from bough.scalar.lazy import cached_property
 
-__all__ = ["BodyGroup", "Layout", "Tie", "TieGroup"]
+__all__ = ["BodyGroup", "Layout", "Tie", "TieGroup", "read_layout"]
 
 
 @dataclass(frozen=True)
@@ -38,96 +43,74 @@ class Tie:
         return (ends[0], ends[1], self.constraint.rows)
 
 
-@dataclass(frozen=True, eq=False)
 class Layout:
-    """Bodies 1 … N, ties between them, and gravity.
+    """Bodies 1 … N, ties between them, and gravity: which ties are primary, and what lies where; immutable.
 
     Rows of constraints inside are those of primary ties, then those of auxiliary ones; so are the blocks of J. Blocks
-    of auxiliary ties are, for each of its bodies but the world, rows x dimension, row by row.
+    of auxiliary ties are, for each of its bodies but the world, rows x dimension, row by row. All ties of a `loose`
+    layout are auxiliary.
     """
 
-    bodies: tuple[Body, ...]
-    ties: tuple[Tie, ...]
-    gravity: tuple[float, float, float]
-    body_names: tuple[str, ...]
-    tie_names: tuple[str, ...]
-    loose: bool = False
-
-    @cached_property
-    def without_primary(self) -> Layout:
-        """A layout like this one with every tie auxiliary."""
-        return replace(self, loose=True)
-
-    @cached_property
-    def primary(self) -> tuple[int, ...]:
-        """Numbers of the ties that `system` has as its constraints, in order."""
-        return tuple(k for k, chosen in enumerate(self._are_primary) if chosen)
-
-    @cached_property
-    def auxiliary(self) -> tuple[int, ...]:
-        """Numbers of all other ties."""
-        return tuple(k for k, chosen in enumerate(self._are_primary) if not chosen)
-
-    @cached_property
-    def _are_primary(self) -> list[bool]:
-        if self.loose:
-            return [False] * len(self.ties)
-        return choose_primary([body.nv for body in self.bodies], [tie.edge for tie in self.ties])
-
-    @cached_property
-    def system(self) -> System:
-        """The bodies and the primary constraints."""
-        edges = [self.ties[k].edge for k in self.primary]
-        return System([body.nv for body in self.bodies], [edge for edge in edges if edge is not None])
-
-    @cached_property
-    def beside(self) -> Auxiliary:
-        """The auxiliary constraints."""
-        ties = [self.ties[k] for k in self.auxiliary]
-        return Auxiliary(self.system, [(tuple(b for b in tie.bodies if b), tie.constraint.rows) for tie in ties])
-
-    @cached_property
-    def x_starts(self) -> Ints:
-        """Where the position of each body begins, and their number at the end, (N + 1,)."""
-        return starts_of([body.nx for body in self.bodies])
-
-    @cached_property
-    def quaternions(self) -> Ints:
-        """Where unit quaternions begin in x."""
-        pairs = zip(self.x_starts, self.bodies, strict=False)
-        return np.array([int(start) + k for start, body in pairs for k in body.quaternions], np.int64)
-
-    @property
-    def nx(self) -> int:
-        """Number of position variables."""
-        return int(self.x_starts[-1])
-
-    @cached_property
-    def order(self) -> tuple[int, ...]:
-        """Numbers of all ties in the order of their rows inside."""
-        return self.primary + self.auxiliary
-
-    @cached_property
-    def row_starts(self) -> Ints:
-        """Where the rows of each tie begin inside, (ties,)."""
-        starts = np.zeros(len(self.ties), np.int64)
-        starts[list(self.order)] = starts_of([self.ties[k].constraint.rows for k in self.order])[:-1]
-        return starts
-
-    @cached_property
-    def rows(self) -> Ints:
-        """For each row in the order of the ties, its place inside, (rows,)."""
-        spans = [start + np.arange(tie.constraint.rows) for start, tie in zip(self.row_starts, self.ties, strict=True)]
-        return np.concatenate([np.zeros(0, np.int64), *spans])
+    def __init__(
+        self,
+        bodies: tuple[Body, ...],
+        ties: tuple[Tie, ...],
+        gravity: tuple[float, float, float],
+        body_names: tuple[str, ...],
+        tie_names: tuple[str, ...],
+        loose: bool = False,
+    ) -> None:
+        self.bodies, self.ties, self.gravity, self.loose = bodies, ties, gravity, loose
+        self.body_names, self.tie_names = body_names, tie_names
+        sizes, rows = [body.nv for body in bodies], [tie.constraint.rows for tie in ties]
+        edges = [None if loose else tie.edge for tie in ties]
+        self._are_primary = choose_primary(sizes, edges)
+        # numbers of the ties that `system` has as its constraints, of those `beside`, and of all as rows are inside
+        self.primary = tuple(k for k, chosen in enumerate(self._are_primary) if chosen)
+        self.auxiliary = tuple(k for k, chosen in enumerate(self._are_primary) if not chosen)
+        self.order = self.primary + self.auxiliary
+        self.system = System(sizes, [edge for k in self.primary if (edge := edges[k]) is not None])
+        free = [(tuple(b for b in ties[k].bodies if b), rows[k]) for k in self.auxiliary]
+        self.beside = Auxiliary(self.system, free)
+        # where the position of each body begins, and their number at the end; where unit quaternions begin in x
+        self.x_starts = starts_of([body.nx for body in bodies])
+        self.nx, pairs = int(self.x_starts[-1]), zip(self.x_starts, bodies, strict=False)
+        self.quaternions = np.array([int(start) + k for start, body in pairs for k in body.quaternions], np.int64)
+        # where the rows of each tie begin inside; the place inside of each row in the order of the ties, and its tie
+        self.row_starts = np.zeros(len(ties), np.int64)
+        self.row_starts[list(self.order)] = starts_of([rows[k] for k in self.order])[:-1]
+        spans = [start + np.arange(count) for start, count in zip(self.row_starts, rows, strict=True)]
+        self.rows, self.nc = np.concatenate([np.zeros(0, np.int64), *spans]), sum(rows)
+        self.row_names = tuple(name for name, count in zip(tie_names, rows, strict=True) for _ in range(count))
+        # where the block of a tie, by number, for one of its bodies, by place, begins; the size of all blocks
+        self.block_starts, self.blocks_size = dict[tuple[int, int], int](), 0
+        for k in self.order:
+            for side, body in enumerate(ties[k].bodies):
+                self.block_starts[k, side] = self.blocks_size
+                self.blocks_size += rows[k] * sizes[body - 1] if body else 0
+        # of each row inside, whether it is one-sided, and in the order of the ties whether it is such a distance
+        self.one_sided = np.array(self._of_rows(self.order, lambda kind, row: kind.one_sided), np.bool_)
+        distances = self._of_rows(range(len(ties)), lambda k, row: k.one_sided and (k.friction is None or not row))
+        self.distances = np.array(distances, np.bool_)
 
     def _of_rows(self, ties: Sequence[int], what: Callable[[Constraint, int], Any]) -> list[Any]:
         """Something of each row of some ties, from the constraint and the number of the row in it."""
         return [what(kind, row) for kind in (self.ties[k].constraint for k in ties) for row in range(kind.rows)]
 
     @cached_property
-    def one_sided(self) -> NDArray[np.bool_]:
-        """Of each row inside, whether it is one-sided, (rows,)."""
-        return np.array(self._of_rows(self.order, lambda kind, row: kind.one_sided), np.bool_)
+    def without_primary(self) -> Layout:
+        """A layout like this one with every tie auxiliary."""
+        return Layout(self.bodies, self.ties, self.gravity, self.body_names, self.tie_names, loose=True)
+
+    @cached_property
+    def two_sided(self) -> Layout:
+        """A layout like this one without its one-sided ties; itself if it has none."""
+        if not self.one_sided.any():
+            return self
+        pairs = zip(self.ties, self.tie_names, strict=True)
+        kept = [pair for pair in pairs if not pair[0].constraint.one_sided]
+        ties, names = tuple(tie for tie, _ in kept), tuple(name for _, name in kept)
+        return Layout(self.bodies, ties, self.gravity, self.body_names, names, self.loose)
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -148,12 +131,6 @@ class Layout:
         return np.array(self._of_rows(self.auxiliary, lambda kind, row: kind.friction or 0.0))
 
     @cached_property
-    def distances(self) -> NDArray[np.bool_]:
-        """Of each row in the order of the ties, whether it is the distance of a one-sided constraint, (rows,)."""
-        ties = range(len(self.ties))
-        return np.array(self._of_rows(ties, lambda k, row: k.one_sided and (k.friction is None or not row)), np.bool_)
-
-    @cached_property
     def compliance(self) -> NDArray[np.float64] | None:
         """Of each row inside, 1 if it stands for a unit mass, else 0; None if none does."""
         soft = np.array(self._of_rows(self.order, lambda kind, row: float(row >= kind.rows - kind.inertial)))
@@ -164,41 +141,6 @@ class Layout:
         """Number of verdicts on a solution: for each body with its constraint, each auxiliary row, each distance."""
         two = self.two_sided
         return two.system.tree.n + two.nc - two.system.nc + int(self.distances.sum())
-
-    @property
-    def nc(self) -> int:
-        """Number of rows of all constraints."""
-        return self.rows.size
-
-    @cached_property
-    def block_starts(self) -> dict[tuple[int, int], int]:
-        """Where the block of a tie, by number, for one of its bodies, by place, begins."""
-        starts, place = {}, 0
-        for k in self.order:
-            for side, body in enumerate(self.ties[k].bodies):
-                starts[k, side] = place
-                place += self.ties[k].constraint.rows * self.bodies[body - 1].nv if body else 0
-        return starts
-
-    @property
-    def blocks_size(self) -> int:
-        """Number of entries of all blocks of J."""
-        return self.system.jacobian_size + self.beside.jacobian_size
-
-    @cached_property
-    def two_sided(self) -> Layout:
-        """A layout like this one without its one-sided ties; itself if it has none."""
-        if not self.one_sided.any():
-            return self
-        pairs = zip(self.ties, self.tie_names, strict=True)
-        kept = [pair for pair in pairs if not pair[0].constraint.one_sided]
-        return replace(self, ties=tuple(tie for tie, _ in kept), tie_names=tuple(name for _, name in kept))
-
-    @cached_property
-    def row_names(self) -> tuple[str, ...]:
-        """For each row in the order of the ties, the name of its tie."""
-        pairs = zip(self.ties, self.tie_names, strict=True)
-        return tuple(name for tie, name in pairs for _ in range(tie.constraint.rows))
 
     # ---- what runs the same code -----------------------------------------------------------------------------------
 
@@ -238,11 +180,11 @@ class Layout:
     def __hash__(self) -> int:
         return self._hash
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def __reduce__(self) -> tuple[type[Layout], tuple[Any, ...]]:
+        return Layout, self._key
 
-    @cached_property
-    def _key(self) -> tuple[Hashable, ...]:
+    @property
+    def _key(self) -> tuple[Any, ...]:
         return (self.bodies, self.ties, self.gravity, self.body_names, self.tie_names, self.loose)
 
     @cached_property
@@ -335,3 +277,63 @@ class _Numbers:
 def read(values: Array, start: Index, size: int) -> tuple[Scalar, ...]:
     """Entries of an array from some place on."""
     return tuple(values[start + k] for k in range(size))
+
+
+# ---- bodies and constraints as users name them -----------------------------------------------------------------------
+
+
+def read_layout(
+    bodies: Mapping[str, Body], constraints: Mapping[str, tuple[object, ...]], gravity: ArrayLike
+) -> Layout:
+    """Each constraint comes with the names of its bodies; kinds are tried out once."""
+    numbers = {BASE: 0, **{name: k for k, name in enumerate(bodies, start=1)}}
+    _require_bodies(bodies)
+    ties = _read_ties(constraints, numbers, [WORLD, *bodies.values()])
+    return Layout(tuple(bodies.values()), ties, _read_gravity(gravity), tuple(bodies), tuple(constraints))
+
+
+def _require_bodies(bodies: Mapping[str, Body]) -> None:
+    tried: set[Body] = set()
+    for name, body in bodies.items():
+        require_name(name, "a body")
+        if name == BASE:
+            raise ModelError(f"a body is called {name!r}, which is what does not move; expected another name")
+        if not isinstance(body, Body) or kind_of(body) not in tried:
+            require_body(body, f"body {name!r}")
+            tried.add(kind_of(body))
+
+
+def _read_ties(
+    given: Mapping[str, tuple[object, ...]], numbers: Mapping[str, int], kinds: Sequence[Body]
+) -> tuple[Tie, ...]:
+    tried: set[object] = set()
+    ties = []
+    for name, entry in given.items():
+        require_name(name, "a constraint")
+        if not isinstance(entry, tuple) or not entry:
+            raise ModelError(f"constraint {name!r} is {entry!r}, expected a tuple: a constraint, then names of bodies")
+        constraint, *bodies = entry
+        for body in bodies:
+            if not isinstance(body, str) or body not in numbers:
+                raise UnknownNameError(f"body that constraint {name!r} could act on", body, numbers)
+        found = tuple(numbers[str(body)] for body in bodies)
+        if not any(found) or len(set(found)) < len(found):
+            raise ModelError(
+                f"constraint {name!r} is on {bodies}, expected different bodies that are not all the world"
+            )
+        ends = [kinds[k] for k in found]
+        key = isinstance(constraint, Constraint) and (kind_of(constraint), tuple(kind_of(end) for end in ends))
+        if not key or key not in tried:
+            require_constraint(constraint, ends, f"constraint {name!r}")
+            tried.add(key)
+        assert isinstance(constraint, Constraint)
+        ties.append(Tie(constraint, found))
+    return tuple(ties)
+
+
+def _read_gravity(gravity: ArrayLike) -> tuple[float, float, float]:
+    g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
+    g = np.append(g, 0.0) if g.shape == (2,) else g  # in a plane
+    if g.shape != (3,) or not np.isfinite(g).all():
+        raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
+    return (float(g[0]), float(g[1]), float(g[2]))

@@ -243,6 +243,7 @@ class System:
         k = np.array([max(step.constraint, 0) for step in steps], np.int64)
         blocks = np.append(self.jacobian_starts, 0)  # one more, for a system without constraints
         first = np.array([c >= 0 and self.constraints[c][0] == b for b, c, _ in steps], np.int64)
+        sums, width = self._sums
         places = {
             "v": self.v_starts[body],
             "v_up": self.v_starts[body[up]],
@@ -252,26 +253,21 @@ class System:
             "own": blocks[2 * k + 1 - first],
             "other": blocks[2 * k + first],
             "factor": self.factor_starts[:-1],
-            "sum": self._slots.own * self._sum_width,
-            "sum_up": self._slots.up * self._sum_width,
-            "sum_so_far": self._slots.so_far * self._sum_width,
+            "sum": sums.own * width,
+            "sum_up": sums.up * width,
+            "sum_so_far": sums.so_far * width,
         }
         return {name: Table(name, values) for name, values in places.items()}
 
     @cached_property
-    def _slots(self) -> Slots:
-        """Places for what those beyond a body add to its forces and to its block of M."""
-        return slots(self.tree)
-
-    @property
-    def _sum_width(self) -> int:
-        """Number of entries of such a place."""
-        return max((d + triangle(d) for d in self.bodies), default=0)
+    def _sums(self) -> tuple[Slots, int]:
+        """Places for what those beyond a body add to its forces and to its block of M, and the width of one."""
+        return slots(self.tree), max((d + triangle(d) for d in self.bodies), default=0)
 
     @property
     def sums_size(self) -> int:
         """Number of entries of all such places; the first one holds zeros."""
-        return self._slots.count * self._sum_width
+        return self._sums[0].count * self._sums[1]
 
     def record(self, kind: int, index: Index) -> Pair:
         """The record of a node."""

@@ -15,7 +15,7 @@ from bough.model.joints import Joint
 from bough.model.parts import HERE, Placement
 from bough.model.surface import SOFT, Softness
 from bough.model.ties.constraint import Constraint as Vanishing
-from bough.model.ties.laws import Law
+from bough.model.ties.constraint import Law
 from bough.spatial import Matrix, Transform, Vector
 
 __all__ = ["Attachment", "Constraint", "Equality", "Loop", "Tie", "misfit"]

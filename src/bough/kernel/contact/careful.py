@@ -25,30 +25,27 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
 class _Sides:
     """The rows of a problem where every side of a limit has one of its own."""
 
-    rows: ContactRows
-    places: NDArray[np.intp]  # the row of the problem that each belongs to
-    signs: Floats  # -1 for upper limits, else 1
-    names: NDArray[np.intp]  # the condition of each: contacts, sides, rows of loops and dry friction have numbers
-
-    @staticmethod
-    @lru_cache(maxsize=64)
-    def of(r: ContactRows) -> _Sides:
+    def __init__(self, r: ContactRows) -> None:
         sides, k = tuple((k, sign) for k, (_, sign) in enumerate(r.sides)), r.contacts + len(r.sides)
+        self.rows = ContactRows(r.contacts, r.friction, r.loops, len(sides), sides, r.slides, r.boxes)
+        # the row of the problem that each belongs to, and -1 for upper limits, else 1
         places = [*range(r.fixed), *(r.fixed + coordinate for coordinate, _ in r.sides), *range(r.bounded, r.count)]
-        signs = [*[1.0] * r.fixed, *(sign for _, sign in sides), *[1.0] * r.boxes]
+        self.places = np.array(places, np.intp)
+        self.signs = np.array([*[1.0] * r.fixed, *(sign for _, sign in sides), *[1.0] * r.boxes])
+        # the condition of each: contacts, sides, rows of loops and dry friction have numbers
         loops, boxes = np.split(np.arange(k, k + r.loops + r.boxes), [r.loops])
-        names = [np.arange(r.contacts).repeat(r.axes), loops, np.arange(r.contacts, k), boxes]
-        whole = replace(r, limits=len(sides), sides=sides)
-        return _Sides(whole, np.array(places, np.intp), np.array(signs), np.concatenate(names))
+        self.names = np.concatenate([np.arange(r.contacts).repeat(r.axes), loops, np.arange(r.contacts, k), boxes])
+
+
+_sides = lru_cache(maxsize=64)(_Sides)
 
 
 def _solve(given: ForceProblem, solve: Solve, active: Bools, start: Floats | None = None) -> Floats:
     """Forces of all rows, from arrays."""
-    sides = _Sides.of(given.rows)
+    sides = _sides(given.rows)
     places = sides.places
     arrays = {field.name: getattr(given, field.name) for field in fields(given)[1:]}
     arrays |= {"A": given.A[places[:, None], places].ravel(), "base": given.base[places], "active": active}
@@ -108,7 +105,7 @@ def impact_of_state(problem: ForceProblem, restitution: Floats) -> Forces:
 
 def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bools:
     """Which conditions given forces leave unmet by more than a limit."""
-    rows, own, unmet = problem.rows, _Sides.of(problem.rows), np.zeros(0, np.bool_)
+    rows, own, unmet = problem.rows, _sides(problem.rows), np.zeros(0, np.bool_)
     given = forces[own.places]
     pushing = given * own.signs > 0.0
     sides = slice(rows.fixed, rows.fixed + len(rows.sides))
@@ -165,4 +162,4 @@ def _floats(values: Array, count: int) -> Floats:
 def _conditions_of_rows(problem: ForceProblem, rows: Bools) -> Bools:
     """The conditions that some rows belong to."""
     r = problem.rows
-    return np.bincount(_Sides.of(r).names[rows], minlength=r.contacts + len(r.sides) + r.loops + r.boxes) > 0
+    return np.bincount(_sides(r).names[rows], minlength=r.contacts + len(r.sides) + r.loops + r.boxes) > 0

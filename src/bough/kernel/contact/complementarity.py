@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,6 @@ from bough.complementarity import SOLVED, Conditions
 from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray, as_floats, broadcast
 from bough.kernel.compile import get_backend
-from bough.kernel.contact.forces import Solution, Swept
 from bough.kernel.contact.problem_arguments import (
     as_type,
     for_all_rows,
@@ -31,10 +31,66 @@ from bough.kernel.table import entry
 from bough.reading import known_name
 from bough.scalar import Array, Scalar, array, both, either, loop, minimum, negation
 
-__all__ = ["gauss_seidel", "pivoting", "residual"]
+__all__ = ["Solution", "Swept", "gauss_seidel", "pivoting", "residual"]
 
 TINY, ENLARGED = 1e-280, 2.0**400
 """Below this largest entry A is enlarged, or its reciprocals would overflow; a power of two changes no digit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Forces found by `pivoting`; immutable.
+
+    Attributes
+    ----------
+    f
+        Forces, or impulses where a is a velocity, shape (*batch, n); always finite.
+    a
+        A f + b, shape (*batch, n).
+    residual
+        By how much each row fails, in the units of a, shape (*batch, n): see `lcp.residual`.
+    conflicts
+        True for rows that cannot be met together, or were not within bounds on the work (`reasons` tells which), shape
+        (*batch, n); False everywhere if all conditions are met.
+    pivots
+        How many pivots it took: how many times a row began or ceased to be at a bound, shape (*batch,).
+    reasons
+        What went wrong, in words, by the index of each state that has conflicts; () is the index of a single state.
+    """
+
+    f: FloatArray
+    a: FloatArray
+    residual: FloatArray
+    conflicts: NDArray[np.bool_]
+    pivots: NDArray[np.int64]
+    reasons: Mapping[tuple[int, ...], str]
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """Whether all conditions are met, shape (*batch,)."""
+        return np.logical_not(self.conflicts.any(axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Forces found by `gauss_seidel`; immutable.
+
+    Attributes
+    ----------
+    f
+        Forces, or impulses where a is a velocity, shape (*batch, n).
+    a
+        A f + b, shape (*batch, n).
+    residual
+        By how much each row fails, in the units of a, shape (*batch, n): see `lcp.residual`.
+    iterations
+        How many sweeps it took, shape (*batch,).
+    """
+
+    f: FloatArray
+    a: FloatArray
+    residual: FloatArray
+    iterations: NDArray[np.int64]
 
 
 def pivoting(

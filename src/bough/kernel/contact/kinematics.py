@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.contact_problem import ContactPlan
 from bough.algorithms.contacts import AXES, contact_axes
 from bough.backends import Argument
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
-from bough.kernel.contact.scene import read_place, require_touch, require_unit
+from bough.kernel.contact.problem_arguments import as_type
+from bough.kernel.contact.scene import place_of, require_touch, require_unit
 from bough.kernel.function import Function
-from bough.kernel.functions import algorithm
+from bough.kernel.functions import new_function
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import NO_STRUCTURE, entry
 from bough.model import Contacts, Model, Touch
@@ -42,10 +44,7 @@ def axes(normals: ArrayLike) -> FloatArray:
     """
     n = as_floats("normals", normals, (3,))
     require_finite("normals", n)
-    if n.ndim > 1:
-        require_unit(n, Contacts([(str(k), None) for k in range(n.shape[-2])]))
-    else:
-        require_unit(n[None], Contacts([("0", None)]))
+    require_unit(np.atleast_2d(n), Contacts([(str(k), None) for k in range(n.shape[-2] if n.ndim > 1 else 1)]))
     return entry(NO_STRUCTURE, "contact.axes", _axes)(n, None, True)
 
 
@@ -72,9 +71,7 @@ def jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
     array([-2.,  0.,  0.])
     """
     touch = require_touch(model, touch)
-    place = read_place(model, touch)
-    key = ("contact_jacobian", _options(model, touch.contacts))
-    return entry(model, key, algorithm)(q, place["points"], place["normals"], None, True)
+    return entry(model, ("contact_jacobian", touch.contacts), _of_contacts)(q, *_place(touch), None, True)
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
@@ -101,15 +98,21 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
     array([-18.])
     """
     touch = require_touch(model, touch)
-    moving = ("point_velocities", "normal_velocities")
-    place = read_place(model, touch, *moving)
-    key = ("contact_bias", _options(model, touch.contacts))
-    return entry(model, key, algorithm)(q, v, *map(place.get, ("points", "normals", *moving)), None, True)
+    arrays = (q, v, *_place(touch), touch.point_velocities, touch.normal_velocities)
+    return entry(model, ("contact_bias", touch.contacts), _of_contacts)(*arrays, None, True)
 
 
-@lru_cache(maxsize=256)
-def _options(model: Model, contacts: Contacts) -> Options:
-    return Options(plan=ContactPlan(contacts.bodies(model)))
+def _of_contacts(model: Model, key: tuple[str, Contacts]) -> Function:
+    name, contacts = key
+    made = new_function(model, name, Options(plan=ContactPlan(contacts.bodies(model))))
+    made.look_closer = lambda arrays: require_unit(np.asarray(arrays["normals"]), contacts)
+    return made
+
+
+def _place(touch: Touch) -> tuple[Any, Any]:
+    """Points and normals, which are of float64: so are results."""
+    points, normals = place_of(touch)
+    return points, as_type(np.float64, normals)
 
 
 def _axes(structure: object, name: str) -> Function:

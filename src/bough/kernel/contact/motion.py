@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, ShapeError
-from bough.kernel.arguments import FloatArray, as_floats
+from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.problem_arguments import when_to_stop
-from bough.kernel.contact.scene import NO_TOUCH, LimitKind, Scene, all_normals, read_limits, require_touch, scene_of
+from bough.kernel.contact.scene import LimitKind, Scene, place_of, read_limits, require_touch, scene_of, side_by_side
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.motion import Motion
 from bough.model import Model, Touch
@@ -104,7 +104,7 @@ def dynamics(
     """
     settings = _settings(stabilisation(time_constant), _positive("still", still))
     touch, scene = _scene(model, touch, "contact_dynamics", limits, solver, dry_friction)
-    place = (*_place(touch), touch.point_velocities, touch.normal_velocities)
+    place = (*place_of(touch), touch.point_velocities, touch.normal_velocities)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, v, tau, f_ext, loop_tau, *place, *further)
 
@@ -159,7 +159,7 @@ def velocities(
     settings = _settings(stabilisation(time_constant), 0.0)
     touch, scene = _scene(model, touch, "contact_velocities", limits, solver, dry_friction)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
-    return scene.motion(q, tau, loop_tau, *_place(touch), *further)
+    return scene.motion(q, tau, loop_tau, *place_of(touch), *further)
 
 
 def impulses(
@@ -209,10 +209,10 @@ def impulses(
     (array([1., 0., 2.]), array([[12.,  0.,  0.]]))
     """
     touch, scene = _scene(model, touch, "contact_impulses", limits, solver)
-    e = scene.number("restitution", _side_by_side(touch.restitution))
+    e = scene.number("restitution", side_by_side(touch.restitution))
     e = e if e.any() else None  # without it there is less to do
     further = (*_numbers(scene, touch), e, *_start(scene, start, tolerance, iterations))
-    return scene.motion(q, v, *_place(touch), *further)
+    return scene.motion(q, v, *place_of(touch), *further)
 
 
 def step(
@@ -273,7 +273,7 @@ def step(
     settings = (_settings_of_step if usual else _new_settings_of_step)(time_constant, dt)
     touch, scene = _scene(model, touch, "contact_step", limits, solver, dry_friction)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
-    return scene.motion(q, v, tau, f_ext, loop_tau, *_place(touch), *further)
+    return scene.motion(q, v, tau, f_ext, loop_tau, *place_of(touch), *further)
 
 
 def _scene(
@@ -287,29 +287,12 @@ def _scene(
     )
 
 
-def _place(touch: Touch) -> tuple[Any, Any]:
-    """Points and normals; without contacts, empty lists will do, and one normal for all of them."""
-    points, normals = touch.points, touch.normals
-    if touch.contacts.pairs:
-        return _side_by_side(points), _side_by_side(all_normals(touch))
-    no_place = NO_TOUCH.points
-    points = no_place if as_floats("points", points, ()).shape == (0,) else points
-    return points, no_place if as_floats("normals", normals, ()).shape in ((0,), (3,)) else normals
-
-
 def _numbers(scene: Scene, touch: Touch) -> tuple[Any, Any]:
     """Gaps and coefficients of friction."""
     gaps, mu = touch.gaps, touch.mu
-    gaps = gaps if type(gaps) is float else _side_by_side(gaps)
-    mu = mu if type(mu) is float else _side_by_side(mu)
+    gaps = gaps if type(gaps) is float else side_by_side(gaps)
+    mu = mu if type(mu) is float else side_by_side(mu)
     return scene.number("gaps", gaps), scene.number("mu", mu)
-
-
-def _side_by_side(value: Any) -> Any:
-    """Numbers of one state that lie apart, as columns of placements do, side by side: sooner here than by the entry."""
-    if type(value) is not np.ndarray or value.flags.c_contiguous or value.ndim > 2:
-        return value
-    return value.copy()
 
 
 def _start(scene: Scene, start: Motion | None, tolerance: float, iterations: int) -> tuple[Any, ...]:

@@ -32,21 +32,12 @@ def shape_of(name: str, n: int) -> Shape:
 
 def read_problem(conditions: Conditions, **given: ArrayLike | None) -> dict[str, FloatArray]:
     """The arguments that are given and of use, as arrays of the right shape with sound numbers."""
-    require_given(A=given["A"], b=given["b"], mu=given["mu"])
-    n, arrays = conditions.n, {}
     if not conditions.box.size:
         given.pop("bounds", None)
-    else:
-        _require_bounds(conditions, given.get("bounds"))
-    for name, value in given.items():
-        if value is None:
-            continue
-        pair = {"mu": (), "bounds": (2,)}.get(name)  # what all rows share may be given once
-        if pair is not None and (one := as_floats(name, value, ())).shape == pair:
-            value = np.broadcast_to(one, shape_of(name, n))
-        arrays[name] = as_floats(name, value, shape_of(name, n))
+    arrays = {key: as_floats(key, x, shape_of(key, conditions.n)) for key, x in given.items() if x is not None}
+    for name, a in arrays.items():
         if name != "bounds":
-            require_finite(name, arrays[name])
+            require_finite(name, a)
     if (arrays["mu"] < 0).any():
         least = arrays["mu"].min()
         raise ShapeError(f"mu has the entry {least}, expected coefficients of friction that are not negative")

@@ -28,7 +28,6 @@ from bough.kernel.functions import (
     mechanism,
     new_function,
     outputs_of,
-    read,
     require_constraints,
     require_model,
     require_regular,
@@ -46,8 +45,8 @@ from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
 
 __all__ = [
-    "NO_TOUCH", "LimitKind", "Scene", "all_normals", "read_limits", "read_place", "require_touch", "require_unit",
-    "scene_of",
+    "NO_TOUCH", "LimitKind", "Scene", "place_of", "read_limits", "require_touch", "require_unit", "scene_of",
+    "side_by_side",
 ]  # fmt: skip
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
@@ -262,27 +261,24 @@ def require_touch(model: Model, touch: object) -> Touch:
     return touch
 
 
-def read_place(model: Model, touch: Touch, *names: str) -> dict[str, FloatArray]:
-    """Points, unit normals and what is named of their velocities."""
-    contacts = touch.contacts
-    options = Options(plan=ContactPlan(contacts.bodies(model)))
-    arrays: dict[str, FloatArray] = {}
-    place = {"points": touch.points, "normals": all_normals(touch)} | {name: getattr(touch, name) for name in names}
-    for key, value in place.items():
-        if value is not None and not contacts.count and np.shape(value) == (0,):  # an empty list will do
-            value = None
-        if value is None and key in ("points", "normals"):
-            if contacts.count:
-                raise ShapeError(f"{key} is None, expected an array (..., {contacts.count}, 3)")
-            value = np.zeros((0, 3))
-        if value is not None:
-            arrays[key] = read(model, key, value, options=options).astype(np.float64, copy=False)
-    if "normals" in arrays:
-        require_unit(arrays["normals"], contacts)
-    return arrays
+def place_of(touch: Touch) -> tuple[Any, Any]:
+    """Points and normals; without contacts, empty lists will do, and one normal for all of them."""
+    points, normals = touch.points, touch.normals
+    if touch.contacts.pairs:
+        return side_by_side(points), side_by_side(_all_normals(touch))
+    no_place = NO_TOUCH.points
+    points = no_place if as_floats("points", points, ()).shape == (0,) else points
+    return points, no_place if as_floats("normals", normals, ()).shape in ((0,), (3,)) else normals
 
 
-def all_normals(touch: Touch) -> Any:
+def side_by_side(value: Any) -> Any:
+    """Numbers of one state that lie apart, as columns of placements do, side by side: sooner here than by the entry."""
+    if type(value) is not np.ndarray or value.flags.c_contiguous or value.ndim > 2:
+        return value
+    return value.copy()
+
+
+def _all_normals(touch: Touch) -> Any:
     """The normals, where one alone is that of all contacts."""
     normals, count = touch.normals, len(touch.contacts.pairs)
     if type(normals) is np.ndarray and normals.ndim > 1 and normals.shape[-2] == count:

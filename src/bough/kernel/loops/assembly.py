@@ -88,7 +88,7 @@ def assemble(
     iterations = whole_number(iterations, "iterations")
     hold = names(hold, "hold", ShapeError)
     guess = np.array(read(model, "q", q), dtype=np.float64)
-    first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds.of(model, hold)
+    first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds(model, hold)
     bounds.require_held(first, tolerance)
     states = bounds.clip(first)
     off, stalled = _close_loops(bounds, states, tolerance, iterations)

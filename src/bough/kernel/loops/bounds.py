@@ -8,7 +8,6 @@ an error like those of constraints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import algorithm
 from bough.kernel.loops.saddle import times
 from bough.kernel.table import entry
-from bough.model import Joint, Model
+from bough.model import Model
 
 __all__ = ["Bounds", "Solve"]
 
@@ -30,40 +29,24 @@ ROUNDS_OF_LIMITS = 20
 """How often a step is found anew because it passes further limits; then it is cut off at them."""
 
 
-@dataclass(frozen=True, eq=False)
 class Bounds:
     """The limits of a model, a row for each coordinate c that has some, where some joints are held."""
 
-    model: Model
-    hold: tuple[str, ...]
-    moving: FloatArray  # 0 for velocities of joints that are held, else 1 (nv)
-    places: NDArray[np.intp]  # of each c in q, those of loop joints behind
-    lower: FloatArray
-    upper: FloatArray
-    firm: NDArray[np.bool_]  # those never passed
-    held: NDArray[np.bool_]  # those of joints that are held
-    names: tuple[str, ...]
-
-    @staticmethod
-    def of(model: Model, hold: Sequence[str]) -> Bounds:
-        """The limits of a model, some joints of which are held, by name."""
-        moving = np.ones(model.nv)
+    def __init__(self, model: Model, hold: Sequence[str]) -> None:
+        self.model, self.hold, self.moving = model, tuple(hold), np.ones(model.nv)
         for name in hold:
-            moving[model.v_slice(name)] = 0.0
+            self.moving[model.v_slice(name)] = 0.0
         tree = limited_joints(model)
         rows = [*tree, *limited_loops(model)]
-        starts = [c.q_start + (0 if k < len(tree) else model.nq) for k, c in enumerate(rows)]
-        return Bounds(
-            model,
-            tuple(hold),
-            moving,
-            np.array([start + c.number for start, c in zip(starts, rows, strict=True)], np.intp),
-            np.array([c.lower for c in rows]),
-            np.array([c.upper for c in rows]),
-            np.array([k < len(tree) and _independent(c.entry.joint) for k, c in enumerate(rows)], np.bool_),
-            np.array([k < len(tree) and c.entry.name in hold for k, c in enumerate(rows)], np.bool_),
-            tuple(c.entry.name if c.entry.joint.nq == 1 else f"{c.entry.name}[{c.number}]" for c in rows),
-        )
+        on_tree = np.arange(len(rows)) < len(tree)
+        # the place of each c in q, those of loop joints behind
+        self.places = np.array([c.q_start + c.number for c in rows], np.intp) + np.where(on_tree, 0, model.nq)
+        self.lower, self.upper = np.array([c.lower for c in rows]), np.array([c.upper for c in rows])
+        # those never passed, since each number of q may be set by itself, and those of joints that are held
+        free = [c.entry.joint.nq - len(c.entry.joint.quaternions) == c.entry.joint.nv for c in rows]
+        self.firm = on_tree & np.array(free, np.bool_)
+        self.held = on_tree & np.array([c.entry.name in hold for c in rows], np.bool_)
+        self.names = [c.entry.name if c.entry.joint.nq == 1 else f"{c.entry.name}[{c.number}]" for c in rows]
 
     def clip(self, q: FloatArray) -> FloatArray:
         """The nearest configurations within the limits that can be kept by themselves."""
@@ -77,9 +60,9 @@ class Bounds:
         return self._beyond(self._coordinates(q))[:, ~self.firm]
 
     @property
-    def excess_names(self) -> tuple[str, ...]:
+    def excess_names(self) -> list[str]:
         """Names of the limits that may be passed on the way, in the order of `excess`."""
-        return tuple(f"limit of {name}" for name, firm in zip(self.names, self.firm, strict=True) if not firm)
+        return [f"limit of {self.names[k]}" for k in np.flatnonzero(~self.firm)]
 
     def at_limits(self, q: FloatArray) -> NDArray[np.bool_]:
         """Whether each coordinate is at a limit, or past it (states, rows)."""
@@ -132,19 +115,9 @@ class Bounds:
         return ", ".join(parts)
 
     def _coordinates(self, q: FloatArray) -> FloatArray:
-        return limited_coordinates(self.model, q)[:, self.places] if self.places.size else q[:, :0]
+        if limited_loops(self.model):  # their coordinates come behind q
+            q = np.concatenate([q, entry(self.model, "loop_configurations", algorithm)(q, None, True)], axis=-1)
+        return q[:, self.places]
 
     def _beyond(self, c: FloatArray) -> FloatArray:
         return np.asarray(c - np.clip(c, self.lower, self.upper))
-
-
-def _independent(joint: Joint) -> bool:
-    """Whether each number of q, quaternions aside, may be set by itself."""
-    return joint.nq - len(joint.quaternions) == joint.nv
-
-
-def limited_coordinates(model: Model, q: FloatArray) -> FloatArray:
-    """The configuration q, with the coordinates of joints that close loops appended where some have limits."""
-    if not limited_loops(model):
-        return q
-    return np.concatenate([q, entry(model, "loop_configurations", algorithm)(q, None, True)], axis=-1)

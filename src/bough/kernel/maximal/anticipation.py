@@ -51,7 +51,7 @@ class Anticipated:
         """
         auxiliary, system = self._auxiliary, self._auxiliary.system
         known = (self._factor.packed, self._free, self._directions)
-        x: FloatArray = entry(auxiliary, "motion", _mover)(*known, f, None, True)
+        x: FloatArray = entry(auxiliary, "motion", _program)(*known, f, None, True)
         return x[..., : system.nv], x[..., system.nv :]
 
     def __repr__(self) -> str:
@@ -126,41 +126,41 @@ def anticipate(
     if factor.system != auxiliary.system:
         raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
     require_on_cpu(free=free, jacobian=jacobian, c=c, directions=directions)
-    A, b = entry(auxiliary, "anticipate", _anticipator)(factor.packed, free, jacobian, c, directions, None, True)
+    A, b = entry(auxiliary, "anticipate", _program)(factor.packed, free, jacobian, c, directions, None, True)
     kept = (np.array(x, A.dtype) for x in (free, jacobian if directions is None else directions))
     return Anticipated(A, b, factor, auxiliary, *kept)
 
 
-def _anticipator(auxiliary: Auxiliary, name: str) -> Function:
-    def rule(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
+def _program(auxiliary: Auxiliary, name: str) -> Function:
+    """A and b of auxiliary constraints, or the motion under forces of theirs."""
+    system, k = auxiliary.system, auxiliary.nc
+    n, blocks = system.nv + system.nc, f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
+
+    def anticipated(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
         response = lagrange.SystemResponse(auxiliary, packed, jacobian, given.get("directions"))
         along = response.along(free)
-        return {"A": response.A, "b": filled(auxiliary.nc, lambda i: c[i] + along[i])}
+        return {"A": response.A, "b": filled(k, lambda i: c[i] + along[i])}
 
-    k, taken = auxiliary.nc, ("packed", "free", "jacobian", "c", "directions")
-    return _function(auxiliary, name, taken, [Argument("A", (k, k)), Argument("b", (k,))], rule)
-
-
-def _mover(auxiliary: Auxiliary, name: str) -> Function:
-    def rule(packed: Array, free: Array, directions: Array, f: Array) -> dict[str, Array]:
+    def moved(packed: Array, free: Array, directions: Array, f: Array) -> dict[str, Array]:
         change = lagrange.SystemResponse(auxiliary, packed, directions).motion(f)
-        return {"x": filled(size, lambda i: free[i] + change[i])}
+        return {"x": filled(n, lambda i: free[i] + change[i])}
 
-    size, taken = auxiliary.system.nv + auxiliary.system.nc, ("packed", "free", "directions", "f")
-    return _function(auxiliary, name, taken, [Argument("x", (size,))], rule)
-
-
-def _function(auxiliary: Auxiliary, name: str, taken: tuple[str, ...], outputs: list[Argument], rule: Any) -> Function:
-    system, rows = auxiliary.system, auxiliary.nc
-    blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
     known = {
         "packed": Argument("packed", (system.factor_size,), finite=False),
-        "free": Argument("free", (system.nv + system.nc,), "accelerations, then multipliers"),
+        "free": Argument("free", (n,), "accelerations, then multipliers"),
         "jacobian": Argument("jacobian", (auxiliary.jacobian_size,), blocks),
-        "c": Argument("c", (rows,), "one for each row of the auxiliary constraints"),
+        "c": Argument("c", (k,), "one for each row of the auxiliary constraints"),
         "directions": Argument("directions", (auxiliary.jacobian_size,), blocks, optional=name == "anticipate"),
-        "f": Argument("f", (rows,), "one force for each row of the auxiliary constraints"),
+        "f": Argument("f", (k,), "one force for each row of the auxiliary constraints"),
     }
+    programs: dict[str, Any] = {
+        "anticipate": (
+            anticipated,
+            ("packed", "free", "jacobian", "c", "directions"),
+            [Argument("A", (k, k)), Argument("b", (k,))],
+        ),
+        "motion": (moved, ("packed", "free", "directions", "f"), [Argument("x", (n,))]),
+    }
+    rule, taken, outputs = programs[name]
     inputs = [known[key] for key in taken]
-    size = system.nv + system.nc
-    return Function(name, inputs, outputs, rule, size=size, digest=lambda: f"auxiliary {auxiliary.digest}")
+    return Function(name, inputs, outputs, rule, size=n, digest=lambda: f"auxiliary {auxiliary.digest}")

@@ -18,8 +18,7 @@ from bough.kernel.motion import Motion, motion_under_constraints
 from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
-from bough.lagrange.description import read_layout
-from bough.lagrange.layout import Layout
+from bough.lagrange.layout import Layout, read_layout
 from bough.lagrange.linkage import Level
 from bough.model import BASE, Model
 from bough.model.arguments import require_name

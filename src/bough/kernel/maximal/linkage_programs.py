@@ -53,17 +53,6 @@ class Found(NamedTuple):
     unmet: FloatArray
     undecided: FloatArray
 
-    @staticmethod
-    def zeros(layout: Layout, batch: tuple[int, ...]) -> Found:
-        """Zeros, to be written over."""
-        sizes = ((layout.system.nv,), (layout.nc,), (), (layout.nc,), ())
-        return Found(*(np.zeros((*batch, *size)) for size in sizes))
-
-    def put(self, places: Any, some: Found) -> None:
-        """Write what is found for some states."""
-        for a, b in zip(self, some, strict=True):
-            a[places] = b
-
 
 def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayLike | None]) -> Found:
     """Motions and forces: in one program where few constraints are auxiliary and no one-sided one touches.
@@ -100,18 +89,17 @@ def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
         found = _solve_by_factor(layout, level, state)
     except SingularError:
         if count > 1:
-            found = Found.zeros(layout, (count,))
-            for k in range(count):
-                found.put(slice(k, k + 1), _by_ranks(layout, level, {key: a[k : k + 1] for key, a in state.items()}))
-            return found
+            ones = ({key: a[k : k + 1] for key, a in state.items()} for k in range(count))
+            each = [_by_ranks(layout, level, one) for one in ones]
+            return Found(*map(np.concatenate, zip(*each, strict=True)))
         if layout.nc > ALL_TOGETHER_UP_TO:
             raise
         return _solve_by_factor(layout.without_primary, level, state)
     at_odds = (found.unmet * ~layout.one_sided[layout.rows]).any(axis=-1)
     if at_odds.any() and layout.system.nc:
-        found.put(
-            at_odds, _solve_by_factor(layout.without_primary, level, {key: a[at_odds] for key, a in state.items()})
-        )
+        some = _solve_by_factor(layout.without_primary, level, {key: a[at_odds] for key, a in state.items()})
+        for all_states, part in zip(found, some, strict=True):
+            all_states[at_odds] = part
     return found
 
 
@@ -123,9 +111,9 @@ def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
     compliance = None if layout.compliance is None else soft[: system.nc]
     factor = ldlt(system, terms["mass"], jacobian[..., : system.jacobian_size], compliance)
     free = factor.solve(np.concatenate([terms["f"], c[..., : system.nc]], axis=-1))
-    found = Found.zeros(layout, free.shape[:-1])
     if not layout.auxiliary:
-        return found._replace(motion=free[..., : system.nv], forces=free[..., system.nv + layout.rows])
+        forces, none = free[..., system.nv + layout.rows], np.zeros(free.shape[:-1])
+        return Found(free[..., : system.nv], forces, none, np.zeros_like(forces), none)
     # how the auxiliary rows answer to their own forces, then the forces, then the motion
     jacobian, c, one_sided = jacobian[..., system.jacobian_size :], c[..., system.nc :], layout.one_sided[system.nc :]
     problem = anticipate(factor, free, layout.beside, jacobian, c)
@@ -236,30 +224,18 @@ def run(layout: Layout, what: What, given: Mapping[str, Any], level: Level = "ac
 def _arguments(layout: Layout, what: What, level: Level) -> tuple[list[Argument], list[Argument]]:
     """What a program takes and gives."""
     system, nv, nc, nx, bodies = layout.system, layout.system.nv, layout.nc, layout.nx, len(layout.bodies)
-    sizes = {"x": (nx,), "placements": (bodies, 4, 4), "mass": (system.mass_size,), "jacobian": (layout.blocks_size,)}
-    sizes |= dict.fromkeys(("v", "force", "f"), (nv,)) | {"motion": (nv,), "answers": (nc - system.nc,)}
-    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,))
-    sizes |= dict.fromkeys(("integrate", "positions"), (nx,))
-    meaning = {
-        "x": f"{nx} position variables",
-        "v": f"{nv} velocities",
-        "force": f"{nv} entries, laid out as velocities",
-    }
+    sizes = {"placements": (bodies, 4, 4), "mass": (system.mass_size,), "jacobian": (layout.blocks_size,)}
+    sizes |= dict.fromkeys(("x", "integrate", "positions"), (nx,)) | dict.fromkeys(("v", "force", "f", "motion"), (nv,))
+    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,)) | {"answers": (nc - system.nc,)}
+    meaning = {"x": f"{nx} position variables", "v": f"{nv} velocities"}
+    meaning["force"] = f"{nv} entries, laid out as velocities"
     optional = {"force", "time", *(("v",) if level in WITHOUT_VELOCITIES else ())}
-    places = tuple(layout.quaternions.tolist())
-    inputs = [
-        Argument(
-            name,
-            sizes.get(name, ()),
-            meaning.get(name, ""),
-            quaternions=places if name == "x" else (),
-            optional=name in optional,
-        )
-        for name in TAKEN[what]
-    ]
-
-    outputs = [Argument(name, sizes.get(name, ())) for name in GIVEN.get(what, (what,))]
-    return inputs, outputs
+    inputs = []
+    for name in TAKEN[what]:
+        places = tuple(layout.quaternions.tolist()) if name == "x" else ()
+        size, said = sizes.get(name, ()), meaning.get(name, "")
+        inputs.append(Argument(name, size, said, quaternions=places, optional=name in optional))
+    return inputs, [Argument(name, sizes.get(name, ())) for name in GIVEN.get(what, (what,))]
 
 
 def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.configuration import neutral
-from bough.kernel.functions import algorithm, require_model
+from bough.kernel.function import Function
+from bough.kernel.functions import algorithm, new_function, require_model
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate
 from bough.kernel.table import entry
 from bough.lagrange import Auxiliary, System, joints
@@ -134,9 +134,7 @@ def dynamics(
     >>> print(bough.aba(model, q, v, tau).round(3))
     [-4.347]
     """
-    require_model(model)
-    _require_solid(model)
-    x, n = entry(model, "maximal_dynamics", algorithm)(q, v, tau, f_ext, None, check), 6 * model.nbodies
+    x, n = entry(model, "maximal_dynamics", _of_bodies)(q, v, tau, f_ext, None, check), 6 * model.nbodies
     return x[..., :n].reshape(*x.shape[:-1], model.nbodies, 6), x[..., n:]
 
 
@@ -227,10 +225,9 @@ def joint_positions(
     >>> print(bough.maximal.joint_positions(model, bough.placements(model, q)).round(12))
     [0.3]
     """
-    _require_free(model)
-    start = neutral(model) if q0 is None else q0
+    of_placements = entry(model, "joint_positions", _of_bodies)
     found: FloatArray
-    found, rest = entry(model, "joint_positions", algorithm)(placements, start, None, True)
+    found, rest = of_placements(placements, neutral(model) if q0 is None else q0, None, True)
     off = np.abs(rest).max(axis=-1)
     tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
     if off.size and not off.max() <= tolerance:
@@ -261,8 +258,7 @@ def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> Float
     >>> print(bough.maximal.joint_velocities(model, q, bough.velocities(model, q, [2.0])).round(12))
     [2.]
     """
-    _require_free(model)
-    return entry(model, "joint_velocities", algorithm)(q, velocities, None, True)
+    return entry(model, "joint_velocities", _of_bodies)(q, velocities, None, True)
 
 
 def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations: ArrayLike) -> FloatArray:
@@ -285,8 +281,7 @@ def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations:
     >>> bough.maximal.joint_accelerations(model, q, v, bodies).round(6)  # rad/s²
     array([2., 2., 2., 2., 2., 2.])
     """
-    _require_free(model)
-    return entry(model, "joint_accelerations", algorithm)(q, v, accelerations, None, True)
+    return entry(model, "joint_accelerations", _of_bodies)(q, v, accelerations, None, True)
 
 
 def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: ArrayLike) -> FloatArray:
@@ -312,8 +307,7 @@ def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: Arra
     >>> print(bough.maximal.joint_reactions(model, q, tau, multiplier).round(3) + 0.0)
     [[-0.725  0.     9.372  0.     0.     0.   ]]
     """
-    _require_free(model)
-    return entry(model, "joint_reactions", algorithm)(q, tau, multiplier, None, True)
+    return entry(model, "joint_reactions", _of_bodies)(q, tau, multiplier, None, True)
 
 
 def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: ArrayLike) -> FloatArray:
@@ -335,23 +329,18 @@ def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: 
     >>> bool(abs(bough.maximal.reaction_multipliers(model, q, tau, through) - multipliers).max() < 1e-9)
     True
     """
-    _require_free(model)
-    return entry(model, "reaction_multipliers", algorithm)(q, tau, reactions, None, True)
+    return entry(model, "reaction_multipliers", _of_bodies)(q, tau, reactions, None, True)
 
 
-def _require_free(model: Model) -> None:
-    """Raise for models with mimic joints."""
+def _of_bodies(model: Model, name: str) -> Function:
+    """A function of all bodies; mimic joints are refused, and where bodies are to move, those that are not solid."""
     require_model(model)
     constraint_system(model)
-
-
-@lru_cache(maxsize=128)
-def _require_solid(model: Model) -> None:
-    """Raise unless every body has a mass and three moments of inertia."""
-    for body in model.bodies:
+    for body in model.bodies if name == "maximal_dynamics" else ():
         if not is_solid(body.inertia):
             central = np.linalg.eigvalsh(body.inertia.matrix)
             raise SingularError(
                 f"body {body.name!r} has mass {body.inertia.mass} and central moments of inertia {central}, expected a "
                 "mass and three moments: in maximal coordinates every body moves by itself"
             )
+    return new_function(model, name)

@@ -32,11 +32,15 @@ START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "
 
 
 def _jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"J": contact_terms(m, o.plan.pairs, x["q"], None, _place(x)).matrix}
+    return {"J": contact_terms(m, o.plan.pairs, x["q"], None, _place(x)).matrix, "unit": _unit(o, x)}
 
 
 def _bias(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"bias": contact_terms(m, o.plan.pairs, x["q"], x["v"], _place(x)).bias}
+    return {"bias": contact_terms(m, o.plan.pairs, x["q"], x["v"], _place(x)).bias, "unit": _unit(o, x)}
+
+
+def _unit(o: Options, x: dict[str, Array]) -> Bool:
+    return of_unit_length(x["normals"], len(o.plan.pairs))
 
 
 def _place(x: dict[str, Array]) -> Place:
@@ -96,7 +100,7 @@ def _level(
             "status": [0.0],
             "unmet": [0.0] * _conditions(rows),
             "pivots": at.rows.response.pivots,
-            "unit": of_unit_length(x["normals"], k),
+            "unit": _unit(o, x),
             "doubt": either(found.doubtful, negation(_sound(x, k))),
         }
 
@@ -133,7 +137,7 @@ def _problem(
             "response": at.rows.columns(),
             "free": at.free,
             "pivots": at.rows.response.pivots,
-            "unit": of_unit_length(x["normals"], len(o.plan.pairs)),
+            "unit": _unit(o, x),
         }
 
     return Spec(f"{name}_problem", tuple(inputs), shapes, run)

@@ -20,8 +20,7 @@ from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import Closure, least_squares
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import WORLD, Body, Scalars, World
-from bough.model.ties.constraint import Constraint, Side, Sides
-from bough.model.ties.laws import polynomial_at
+from bough.model.ties.constraint import Constraint, Side, Sides, polynomial_at
 from bough.model.ties.sides import FRAME, JointOfModel, RigidKind, numbers_of
 from bough.scalar import Scalar, atan2, cos, sin
 from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
@@ -122,9 +121,10 @@ class Jointed(Constraint):
         """The joint where the two bodies are."""
         count = len(parameters) - 24 - self.inertial
         first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
-        X = _placement_of(sides[0]).then(first).inverse.then(_placement_of(sides[1]).then(second))
-        carried = X.to_child(first.to_child(_twist_of(sides[0])))
-        return Closure.of(self.joint.canonical, parameters[:count], X, carried, second.to_child(_twist_of(sides[1])))
+        (one, v), (two, w) = map(_seen, sides[:2])
+        X = one.then(first).inverse.then(two.then(second))
+        carried = X.to_child(first.to_child(v))
+        return Closure.of(self.joint.canonical, parameters[:count], X, carried, second.to_child(w))
 
 
 @lru_cache(maxsize=256)
@@ -143,14 +143,10 @@ def _end(numbers: Scalars) -> Transform:
     return Transform(R, Vector.of(numbers[9:12]))
 
 
-def _placement_of(side: Side) -> Transform:
-    """Where a rigid body, or the world, is in the world."""
-    return side.body.placement(side.x) if isinstance(side.body, RigidKind) else STAY
-
-
-def _twist_of(side: Side) -> Motion:
-    """The velocity of a rigid body, or of the world, in its own frame."""
-    return side.body.twist(side.v) if isinstance(side.body, RigidKind) else REST
+def _seen(side: Side) -> tuple[Transform, Motion]:
+    """Where a rigid body, or the world, is in the world, and its velocity in its own frame."""
+    rigid = side.body
+    return (rigid.placement(side.x), rigid.twist(side.v)) if isinstance(rigid, RigidKind) else (STAY, REST)
 
 
 Pair = tuple[int, int]
@@ -294,9 +290,9 @@ class Framed(Constraint):
         """The sides that the constraint looks at, the world last."""
         found = []
         for k, place in self.frames:
-            at = Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin))
-            u = at.to_child(_twist_of(sides[k]))
-            x, v = numbers_of(_placement_of(sides[k]).then(at)), (*u.linear.parts, *u.angular.parts)
+            at, (X, twist) = Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin)), _seen(sides[k])
+            u = at.to_child(twist)
+            x, v = numbers_of(X.then(at)), (*u.linear.parts, *u.angular.parts)
             still = sides[k].body is WORLD and place == Placement()
             found.append(sides[-1] if still else Side(FRAME, (), tuple(x), v))
         for joint, (a, b) in self.joints:

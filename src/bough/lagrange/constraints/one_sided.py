@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from bough.errors import ModelError
 from bough.lagrange.attributes import ORIGIN, read_by, read_direction, read_number, read_place, read_space
 from bough.lagrange.constraints.points import RowsOfSpace
 from bough.lagrange.constraints.velocities import tangents
-from bough.model.ties.body import Body, Scalars, kind_of
+from bough.model.ties.body import Scalars, kind_of
 from bough.model.ties.constraint import Constraint, Sides, dot
 from bough.scalar import Scalar
 
@@ -38,28 +38,15 @@ class AtLeast(Constraint):
         if not isinstance(self.constraint, Constraint) or self.constraint.one_sided:
             raise ModelError(f"what is bounded is {self.constraint!r}, expected a constraint that is not one-sided")
 
-    @property
-    def fewest(self) -> int:  # type: ignore[override]
-        return self.constraint.fewest
-
-    @property
-    def most(self) -> int:  # type: ignore[override]
-        return self.constraint.most
-
-    @property
-    def rows(self) -> int:
-        return self.constraint.rows
+    fewest = property(attrgetter("constraint.fewest"))
+    most = property(attrgetter("constraint.most"))
+    rows = property(attrgetter("constraint.rows"))
+    parameters = property(attrgetter("constraint.parameters"))
+    accepts = property(attrgetter("constraint.accepts"))
 
     @property
     def canonical(self) -> Constraint:
         return type(self)(kind_of(self.constraint))
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return self.constraint.parameters
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return self.constraint.accepts(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return self._signed(self.constraint.errors(parameters, sides))

@@ -15,7 +15,7 @@ from bough.model.ties.body import WORLD, Body, CanonicalKind, Scalars
 from bough.scalar import Scalar, derivative
 from bough.spatial import UNITS, Vector
 
-__all__ = ["Constraint", "Side", "Sides", "at_rest", "dot", "rate_along", "unit_rates"]
+__all__ = ["Constraint", "Law", "Side", "Sides", "at_rest", "dot", "polynomial_at", "rate_along", "unit_rates"]
 
 
 @dataclass(frozen=True)
@@ -151,3 +151,31 @@ def dot(a: Scalars, b: Scalars) -> Scalar:
     for x, y in zip(a, b, strict=False):
         total = total + x * y
     return total
+
+
+@dataclass(frozen=True)
+class Law(Constraint):
+    """The coordinate of a joint follows that of another: y - zero = c₀ + c₁ x + …, where x is from `other_zero` on.
+
+    Of a joint by itself it is held at zero + c₀.
+    """
+
+    polynomial: tuple[float, ...]
+    zero: float = 0.0
+    other_zero: float = 0.0
+
+    numbers = ("zero", "other_zero", "polynomial")
+    rows = 1
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        zero, other_zero, *c = parameters
+        law = polynomial_at(c, sides[1].x[0] - other_zero) if len(sides) > 2 else c[0]
+        return [sides[0].x[0] - zero - law]
+
+
+def polynomial_at(c: Scalars, x: Scalar) -> Scalar:
+    """c₀ + c₁ x + c₂ x² + …, by Horner's rule."""
+    value: Scalar = 0.0
+    for factor in reversed(c):
+        value = value * x + factor
+    return value

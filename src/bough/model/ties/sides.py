@@ -11,7 +11,7 @@ from bough.model.ties.body import Body, Scalars
 from bough.scalar import Scalar
 from bough.spatial import Matrix, Motion, Transform, Vector
 
-__all__ = ["FRAME", "FrameOfModel", "JointOfModel", "RigidKind", "numbers_of"]
+__all__ = ["FRAME", "FrameOfModel", "JointOfModel", "MovesAsJoint", "RigidKind", "numbers_of"]
 
 
 class RigidKind(Body):
@@ -37,6 +37,33 @@ class RigidKind(Body):
 
     def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
         return self.placement(x).rotation.times(self.twist(v).angular)
+
+
+class MovesAsJoint(Body):
+    """What moves as a joint does: its position is the configuration of that, its velocity those of the joint."""
+
+    joint: Joint
+
+    @property
+    def nx(self) -> int:
+        return self.joint.nq
+
+    @property
+    def nv(self) -> int:
+        return self.joint.nv
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        return self.joint.quaternions
+
+    def neutral(self) -> tuple[float, ...]:
+        return tuple(self.joint.neutral())
+
+    def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
+        return self.joint.canonical.rate(parameters, x, v)
+
+    def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
+        return self.joint.canonical.integrate(parameters, x, v)
 
 
 class WithoutInertia(Body):
@@ -84,18 +111,10 @@ def numbers_of(X: Transform) -> list[Scalar]:
 
 
 @dataclass(frozen=True)
-class JointOfModel(WithoutInertia):
+class JointOfModel(WithoutInertia, MovesAsJoint):
     """A joint of a model: x is its part of q, v its part of v. It has no points."""
 
     joint: Joint
-
-    @property
-    def nx(self) -> int:
-        return self.joint.nq
-
-    @property
-    def nv(self) -> int:
-        return self.joint.nv
 
     @property
     def canonical(self) -> JointOfModel:
@@ -104,16 +123,3 @@ class JointOfModel(WithoutInertia):
     @property
     def parameters(self) -> tuple[float, ...]:
         return tuple(self.joint.parameters)
-
-    @property
-    def quaternions(self) -> tuple[int, ...]:
-        return self.joint.quaternions
-
-    def neutral(self) -> tuple[float, ...]:
-        return tuple(self.joint.neutral())
-
-    def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        return self.joint.canonical.rate(parameters, x, v)
-
-    def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        return self.joint.canonical.integrate(parameters, x, v)
