@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from bough.backends.llvm.lanes import ahead, turned
-from bough.backends.llvm.types import Lines, Real
+from bough.backends.llvm.types import Real
 from bough.program import VERDICT, Apply, Const, Load, Loop, Program, Store, walk
 
 if TYPE_CHECKING:
     from bough.backends.llvm.writer import Writer
 
-__all__ = ["Copy", "copied_by", "copied_to_rows", "copies_source", "write_copy"]
+__all__ = ["Copy", "copied_by", "copied_to_rows", "write_copy"]
 
 
 class Copy(NamedTuple):
@@ -82,77 +81,7 @@ def write_copy(w: Writer, copy: Copy) -> None:
     """Turn what is copied into rows."""
     (target, _), (source, _) = w.names.buffers[copy.target], w.names.buffers[copy.source]
     lanes = w.new(f"getelementptr {w.real.type}, ptr {w.pointer(source)}, i64 {copy.first}")
-    to = f"ptr {w.pointer(target)}, i64 {copy.start}, i64 {copy.size}, ptr {lanes}"
-    if copy.table is None:
-        w.line(f"call fastcc void @copy_to_rows({to})")
-    else:
-        w.line(f"call fastcc void @gather_to_rows({to}, ptr {w.pointer(w.names.buffers[copy.table][0])})")
-
-
-def copies_source(real: Real, gathered: bool) -> str:
-    """The function @copy_to_rows(addresses of rows, first component, number of components, lanes).
-
-    Squares are turned over; a last one that is not whole has some components again that were in the one before. If
-    `gathered`, it is @gather_to_rows and is told at last in which vector of the lanes each component is.
-    """
-    width, square, single = real.lanes, Lines("s"), Lines("c")
-    _square(real, square, gathered)
-    _single(real, single, gathered)
-    name, table = ("gather", ", ptr %places") if gathered else ("copy", "")
-    turning, writing = "\n".join(square.lines), "\n".join(single.lines)
-    rows = "\n".join(
-        f"  %address{j} = getelementptr ptr, ptr %rows, i64 {j}\n  %base{j} = load ptr, ptr %address{j}\n"
-        f"  %row{j} = getelementptr {real.element}, ptr %base{j}, i64 %start"
-        for j in range(width)
-    )
-    return f"""define internal fastcc void @{name}_to_rows(ptr %rows, i64 %start, i64 %count, ptr %lanes{table}) #0 {{
-entry:
-{rows}
-  %end = sub i64 %count, {width}
-  %few = icmp slt i64 %end, 0
-  br i1 %few, label %single, label %square
-square:
-  %k = phi i64 [ 0, %entry ], [ %next, %square ]
-{turning}
-  %onward = add i64 %k, {width}
-  %beyond = icmp sgt i64 %onward, %end
-  %next = select i1 %beyond, i64 %end, i64 %onward
-  %done = icmp eq i64 %k, %end
-  br i1 %done, label %exit, label %square
-single:
-  %c = phi i64 [ 0, %entry ], [ %after, %one ]
-  %more = icmp slt i64 %c, %count
-  br i1 %more, label %one, label %exit
-one:
-{writing}
-  %after = add i64 %c, 1
-  br label %single
-exit:
-  ret void
-}}"""
-
-
-def _square(real: Real, lines: Lines, gathered: bool) -> None:
-    """Turn over as many components as there are lanes, from component %k on."""
-    ahead(real, lines, "%k")
-    given = [_vector(real, lines, lines.new(f"add i64 %k, {j}"), gathered) for j in range(real.lanes)]
-    for j, name in enumerate(turned(real, given, lines.new)):
-        target = lines.new(f"getelementptr {real.element}, ptr %row{j}, i64 %k")
-        lines.line(f"store {real.type} {name}, ptr {target}, align {real.size}")
-
-
-def _single(real: Real, lines: Lines, gathered: bool) -> None:
-    """Write component %c of all rows."""
-    vector = _vector(real, lines, "%c", gathered)
-    for j in range(real.lanes):
-        value = lines.new(f"extractelement {real.type} {vector}, i64 {j}")
-        target = lines.new(f"getelementptr {real.element}, ptr %row{j}, i64 %c")
-        lines.line(f"store {real.element} {value}, ptr {target}, align {real.size}")
-
-
-def _vector(real: Real, lines: Lines, component: str, gathered: bool) -> str:
-    """A component of all states."""
-    if gathered:
-        component = lines.new(f"load i64, ptr {lines.new(f'getelementptr i64, ptr %places, i64 {component}')}")
-    place = lines.new(f"getelementptr {real.type}, ptr %lanes, i64 {component}")
-    return lines.new(f"load {real.type}, ptr {place}, align {real.bytes}")
+    rows = w.rows(target)
+    start = w.new(f"getelementptr {w.real.element}, ptr {rows.first}, i64 {copy.start}")
+    places = "" if copy.table is None else w.pointer(w.names.buffers[copy.table][0])
+    w.line(w.names.moves.call("rows", rows._replace(first=start), lanes, copy.size, places))

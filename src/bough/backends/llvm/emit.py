@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from bough.backends.llvm.copies import copies_source
 from bough.backends.llvm.elementary import sincos_source
 from bough.backends.llvm.entry import Workspace, entry_source
-from bough.backends.llvm.lanes import lanes_source
+from bough.backends.llvm.lanes import Half
 from bough.backends.llvm.names import Names
-from bough.backends.llvm.once import Once, once_source
 from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns
 from bough.backends.llvm.target import host
 from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
 from bough.backends.llvm.writer import ChunkWriter, Writer
-from bough.program import VERDICT
+from bough.program import Program
 
 __all__ = ["llvm_source"]
 
 
-def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
+def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real) -> str:
     """The module of a program; `entry_source` tells how it is called."""
-    program = once.program
     names = Names(program, plan, real)
     reals = {real: None}
     turns: list[str] = []
@@ -32,19 +29,12 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
     parts = ["\n".join(dict.fromkeys(line for one in declared for line in _declarations(one)))]
     if "sin" in names.ops or "cos" in names.ops:
         parts += [sincos_source(one) for one in reals]
-    if real.lanes > 1:
-        moved = (b for b in program.buffers if b.role in ("input", "output") and b.name != VERDICT)
-        parts.append(lanes_source(real, {b.size for b in moved if b.name not in {*once.places, *names.copied}}))
-        if names.copied:
-            parts += [copies_source(real, gathered) for gathered in (False, True)]
-        for name, places in once.places.items():
-            parts.append(once_source(real, names.buffers[name][0], places, once.zeros[name]))
     parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in plan.chunks]
     driver = Writer(names)
     _drive(driver, plan.steps)
     parts.append(f"define internal fastcc void @body(ptr %p) #0 {{\nentry:\n{driver.text()}\n  ret void\n}}")
-    parts.append(entry_source(program, space, real, once.places))
+    parts += [entry_source(program, space, real, names.moves), names.moves.source()]
     # a vector that is put aside on a stack aligned for less straddles two cache lines
     aligned = max(one.bytes for one in declared)
     parts.append(f"attributes #0 = {{ noinline nounwind {f'alignstack={aligned} ' if aligned > 16 else ''}}}")
@@ -58,9 +48,11 @@ def _declarations(real: Real) -> list[str]:
     lines += [f"declare {e} @{name}{end}({e})" for name in ("sin", "cos")]
     lines.append(f"declare {e} @atan2{end}({e}, {e})")
     lines.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     lines.append("declare i64 @llvm.cttz.i64(i64, i1)")
     lines.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     if real.lanes > 1:
+        lines += Half(real).declarations
         lines += [f"declare i1 @llvm.vector.reduce.{way}.v{real.lanes}i1({real.mask})" for way in ("and", "or")]
     return lines
 

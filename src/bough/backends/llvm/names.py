@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bough.backends.llvm.copies import copied_to_rows
+from bough.backends.llvm.lanes import Moves
 from bough.backends.llvm.plan import Plan
 from bough.backends.llvm.rows import places_in_loops, places_of, rows_read
 from bough.backends.llvm.types import Real
@@ -20,6 +21,7 @@ class Names:
         self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
         self.in_rows = rows_read(program, real)
+        self.moves = Moves(real)
         self.copied = copied_to_rows(program, real)
         self.places = places_of(program)
         self.next_places = places_in_loops(program) if self.in_rows else {}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from bough.backends.llvm.copies import copied_by, write_copy
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import clear_written, note_written, write_zeros, zeros_of
+from bough.backends.llvm.lanes import Rows
 from bough.backends.llvm.names import Names
 from bough.backends.llvm.packing import PACKING, looked_up
 from bough.backends.llvm.plan import Chunk, made_by
@@ -34,19 +35,14 @@ class Writer(Lines):
         self.names = names
         self.real = names.real
         self.block = "entry"
+        self._heads = Lines("h")  # what is done when the function begins
         self._pointers: dict[int, str] = {}
-        self._rows: dict[int, list[str]] = {}
+        self._rows: dict[int, Rows] = {}
+        self._starts: dict[int, list[str]] = {}
 
     def text(self) -> str:
         """The function's lines; addresses of buffers are loaded first."""
-        first = []
-        for k, name in self._pointers.items():
-            first.append(f"  {name}a = getelementptr ptr, ptr %p, i64 {k}")
-            first.append(f"  {name} = load ptr, ptr {name}a")
-            for j, row in enumerate(self._rows.get(k, ())):
-                first.append(f"  {row}a = getelementptr ptr, ptr {name}, i64 {j}")
-                first.append(f"  {row} = load ptr, ptr {row}a")
-        return "\n".join(first + self.lines)
+        return "\n".join(self._heads.lines + self.lines)
 
     def label(self) -> str:
         """A fresh label."""
@@ -68,12 +64,24 @@ class Writer(Lines):
 
     def pointer(self, k: int) -> str:
         """Address of a buffer."""
-        return self._pointers.setdefault(k, f"%buffer{k}")
+        if k not in self._pointers:
+            place = self._heads.new(f"getelementptr ptr, ptr %p, i64 {k}")
+            self._pointers[k] = self._heads.new(f"load ptr, ptr {place}")
+        return self._pointers[k]
 
-    def rows(self, k: int) -> list[str]:
-        """Addresses of the rows of a buffer that is read in rows, one for each lane."""
-        name = self.pointer(k)
-        return self._rows.setdefault(k, [f"{name}r{j}" for j in range(self.real.lanes)])
+    def rows(self, k: int) -> Rows:
+        """Where the rows are of a buffer that is read or written there."""
+        if k not in self._rows:
+            words = (self._heads.new(f"getelementptr i64, ptr {self.pointer(k)}, i64 {j}") for j in range(2))
+            loads = zip(("ptr", "i64"), words, strict=True)
+            self._rows[k] = Rows(*(self._heads.new(f"load {t}, ptr {word}") for t, word in loads))
+        return self._rows[k]
+
+    def row_starts(self, k: int) -> list[str]:
+        """The same, the address of each row."""
+        if k not in self._starts:
+            self._starts[k] = self.rows(k).starts(self.real, self._heads.new)
+        return self._starts[k]
 
     def slot(self, value: int) -> tuple[str, str]:
         """Address of the slot of a value, and the type kept there."""
@@ -262,7 +270,7 @@ class ChunkWriter(Writer):
             return self._defined(x.result, looked_up(self, x))
         if x.buffer in self.names.in_rows:
             base, offset = self.names.places.get(x.index, (x.index, 0))
-            rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
+            rows, run = self.row_starts(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
             if not run.read and base in self.names.next_places:
                 fetch_next(self, rows, base, run)
             return self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
