@@ -9,9 +9,10 @@ import pytest
 
 from bough.backends import Argument
 from bough.backends.llvm import Real
-from bough.backends.llvm.copies import Copy, copied_by, copied_to_rows
+from bough.backends.llvm.copies import copied_to_rows
 from bough.kernel.function import Function
 from bough.program import Const, Loop, Program, simplify, trace
+from bough.program.simple_loops import Copy, copied_by
 from bough.scalar import Part, Table, blank, fill, gather_index, keeping_loops
 
 LANES = Real("double", 8)

@@ -10,9 +10,9 @@ from bough.backends.llvm.copies import copied_to_rows
 from bough.backends.llvm.lanes import Moves, Rows
 from bough.backends.llvm.plan import Plan
 from bough.backends.llvm.rows import rows_read
-from bough.backends.llvm.scratch import Wanted, together, wanted_by
 from bough.backends.llvm.types import Lines, Real
 from bough.program import VERDICT, Buffer, Program
+from bough.program.lives import Wanted, together, wanted_by
 
 __all__ = ["Workspace", "entry_source"]
 

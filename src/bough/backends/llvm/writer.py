@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bough.backends.llvm.copies import copied_by, write_copy
+from bough.backends.llvm.copies import write_copy
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import clear_written, note_written, write_zeros, zeros_of
 from bough.backends.llvm.lanes import Rows
@@ -15,6 +15,7 @@ from bough.backends.llvm.rows import Run, fetch_next, read_rows, runs_of
 from bough.backends.llvm.types import Lines
 from bough.program import Apply, Instruction, Load, Loop, Store, Switch, walk
 from bough.program.ir import until_done, uses
+from bough.program.simple_loops import copied_by
 
 __all__ = ["ChunkWriter", "Writer"]
 
@@ -303,7 +304,7 @@ class ChunkWriter(Writer):
 
     def _loop(self, x: Loop) -> None:
         if (zeros := zeros_of(x, self.names.plan.constants)) is not None:
-            name, size = zeros
+            name, size = zeros.target, zeros.size
             address = self.pointer(self.names.buffers[name][0])
             if name in self.names.written and size == self._size(name):
                 return clear_written(self, self._written(name), address, size)
