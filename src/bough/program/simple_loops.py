@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bough.program.ir import Apply, Const, Load, Loop, Store
+from bough.program.ir import VERDICT, Apply, Const, Load, Loop, Program, Store, walk
 
-__all__ = ["Copy", "Fill", "copied_by", "filled_by"]
+__all__ = ["Copy", "Fill", "copied_by", "copied_outputs", "filled_by"]
 
 
 class Copy(NamedTuple):
@@ -49,6 +49,22 @@ def copied_by(x: Loop, constants: Mapping[int, float | bool | int]) -> Copy | No
         elif not isinstance(y, Const):
             return None
     return Copy(*stored[0], int(known[x.count])) if len(stored) == 1 else None
+
+
+def copied_outputs(program: Program) -> frozenset[str]:
+    """The outputs that loops copy from scratch memory, piece by piece perhaps, and nothing else writes or reads."""
+    constants = {x.result: x.value for x in program.body if isinstance(x, Const)}
+    scratch = {b.name for b in program.of_role("scratch")}
+    copies = [copy for x in program.body if isinstance(x, Loop) and (copy := copied_by(x, constants))]
+    times = {b.name: 0 for b in program.of_role("output") if b.name != VERDICT and not b.cleared}
+    for copy in copies:
+        if copy.source in scratch and copy.target in times:
+            times[copy.target] += 1
+    for x in walk(program.body):
+        if isinstance(x, Load | Store) and x.buffer in times:
+            times[x.buffer] -= 1
+    written = {copy.target for copy in copies}
+    return frozenset(name for name, count in times.items() if count == 0 and name in written)
 
 
 class Fill(NamedTuple):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bough.backends.limbs import Packed, join_turns, pack, turns_beside
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
+from bough.backends.llvm.functions import Names
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
@@ -106,7 +107,8 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
         program = write_once(turns_beside(judge_early(program)))
     number = np.float64 if real.element == "double" else np.float32
     plan = make_plan(program, packed.widths)
-    space = Workspace(program, plan, real)
+    names = Names(program, plan, real)
+    space = Workspace(names)
     slots = []
     for b in program.buffers:
         table = None
@@ -114,7 +116,7 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
         slots.append(Slot(b.name, b.role, b.size, table))
     rolled = any(isinstance(x, Loop) for x in program.body)
-    source = llvm_source(program, plan, space, real)
+    source = llvm_source(names, space)
     code = host().object_code(source, loops=rolled and real.lanes == 1 and not packed.in_all_loops, quick=plan.lengthy)
     return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 

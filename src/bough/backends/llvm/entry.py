@@ -6,12 +6,10 @@ reads or writes rows has full blocks, and nothing outside the arrays is touched.
 
 from __future__ import annotations
 
-from bough.backends.llvm.copies import copied_to_rows
-from bough.backends.llvm.lanes import Moves, Rows
-from bough.backends.llvm.plan import Plan
-from bough.backends.llvm.rows import rows_read
+from bough.backends.llvm.functions import Names
+from bough.backends.llvm.lanes import Rows
 from bough.backends.llvm.types import Lines, Real
-from bough.program import VERDICT, Buffer, Program
+from bough.program import VERDICT, Buffer
 from bough.program.lives import Wanted, together, wanted_by
 
 __all__ = ["Workspace", "entry_source"]
@@ -47,8 +45,9 @@ ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 class Workspace:
     """Where everything that is not a user's array lies in the scratch memory of one thread, in bytes."""
 
-    def __init__(self, program: Program, plan: Plan, real: Real) -> None:
-        self.in_rows = rows_read(program, real) | copied_to_rows(program, real)
+    def __init__(self, names: Names) -> None:
+        program, plan, real = names.program, names.plan, names.real
+        self.in_rows = names.in_rows | names.copied
         """The arrays that are read or written where they lie: of these only their rows are known here."""
         lives, before, after = wanted_by(program), -1, len(program.body)
         areas: dict[str, Wanted] = {}
@@ -69,13 +68,13 @@ class Workspace:
         self.size = max(self.offsets[name] + x.size for name, x in areas.items())
 
 
-def entry_source(program: Program, space: Workspace, real: Real, moves: Moves) -> str:
+def entry_source(names: Names, space: Workspace) -> str:
     """The function ``i64 kernel(ptr arrays, ptr strides, i64 first, i64 last, ptr space, ptr verdicts)``.
 
     `arrays` has an address for each buffer, `strides` the bytes from one state to the next. It runs the states from
     `first` to before `last`, writes verdicts that are not zero, and returns what they say of any state.
     """
-    entry = _Entry(space, real, moves)
+    entry, program, real = _Entry(names, space), names.program, names.real
     for k, b in enumerate(program.buffers):
         entry.buffer(k, b)
     for k, name in enumerate((SPILLS, INDICES), len(program.buffers)):
@@ -119,8 +118,8 @@ exit:
 class _Entry:
     """What is done with buffers: at first, for each block, for one that is short, and before and after the program."""
 
-    def __init__(self, space: Workspace, real: Real, moves: Moves) -> None:
-        self._space, self._real, self._moves = space, real, moves
+    def __init__(self, names: Names, space: Workspace) -> None:
+        self._space, self._real, self._moves = space, names.real, names.moves
         self.setup, self.block, self.short, self.before, self.after, self.back = (Lines(letter) for letter in "abcdef")
         self.verdict = ""  # where it is
 

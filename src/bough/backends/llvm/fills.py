@@ -14,7 +14,7 @@ from bough.program import Loop
 from bough.program.simple_loops import Fill, filled_by
 
 if TYPE_CHECKING:
-    from bough.backends.llvm.writer import Writer
+    from bough.backends.llvm.functions import Writer
 
 __all__ = ["clear_written", "note_written", "write_zeros", "zeros_of"]
 

@@ -97,8 +97,6 @@ class Lines:
 
     def repeated(self, element: str, value: str, lanes: int) -> str:
         """A vector with a value in all lanes."""
-        if lanes == 1:
-            return value
         t = f"<{lanes} x {element}>"
         one = self.new(f"insertelement {t} undef, {element} {value}, i64 0")
         return self.new(f"shufflevector {t} {one}, {t} undef, <{lanes} x i32> zeroinitializer")
