@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from bough.backends import Argument
-from bough.backends.llvm import Real
-from bough.backends.llvm.copies import Copy, copied_by, copied_to_rows
 from bough.kernel.function import Function
 from bough.program import Const, Loop, Program, simplify, trace
+from bough.program.simple_loops import Copy, copied_by, copied_outputs
 from bough.scalar import Part, Table, blank, fill, gather_index, keeping_loops
 
-LANES = Real("double", 8)
 PIECES = 21, 3, 40
 """Sizes of the pieces of a result: more than whole squares, less than one, whole ones."""
 
@@ -56,8 +54,7 @@ def test_what_is_recognised() -> None:
     assert [copy.start for copy in found] == [0, 21, 24, 64]
     assert [copy.size for copy in found] == [*PIECES, PLACES.data.size]
     assert [copy.table is None for copy in found] == [True, True, True, False]
-    assert copied_to_rows(program, LANES) == {"y"}
-    assert not copied_to_rows(program, Real("double", 1))
+    assert copied_outputs(program) == {"y"}
 
 
 def test_results_that_are_read_or_written_otherwise_have_lanes() -> None:
@@ -70,8 +67,8 @@ def test_results_that_are_read_or_written_otherwise_have_lanes() -> None:
         y[5] = x[0]
         return {"y": y}
 
-    assert not copied_to_rows(made(read), LANES)
-    assert not copied_to_rows(made(written), LANES)
+    assert not copied_outputs(made(read))
+    assert not copied_outputs(made(written))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

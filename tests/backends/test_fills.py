@@ -41,7 +41,7 @@ def test_loops_that_fill_with_zeros_are_known() -> None:
     program = made()
     constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
     found = [zeros_of(x, constants) for x in walk(program.body) if isinstance(x, Loop)]
-    assert sorted(count for _, count in filter(None, found)) == list(SIZES)
+    assert sorted(fill.size for fill in filter(None, found)) == list(SIZES)
 
 
 @pytest.mark.parametrize("real", [Real("double", 1), Real("double", 4), Real("float", 1), Real("float", 8)], ids=str)

@@ -16,6 +16,7 @@ from bough.export.names import LANGUAGE_WORDS, identifier
 from bough.export.writer import Language, Writer
 from bough.program import VERDICT, Buffer, Const, Instruction, Load, Loop, Program, Switch, walk
 from bough.program.ir import defined, uses
+from bough.program.lives import Wanted, together, wanted_by
 from bough.scalar import Kind
 
 __all__ = ["RULES", "C", "Part", "body_lines", "cut"]
@@ -58,17 +59,13 @@ class C(Language):
         self.real, self.suffix = real, "f" if real == "float" else ""
         self.rules = {name: form.replace("~", self.suffix) for name, form in RULES.items()}
         self.names: dict[str, str] = {}
-        self.offsets: dict[str, int] = {}
-        self.work = 0
+        self.offsets, self.work = _places(program)
         for b in program.buffers:
             name = f"{prefix}_{b.name}" if b.role == "table" else b.name
             name = name if name.isidentifier() and name.isascii() else identifier(name, "array")
             while (name in LANGUAGE_WORDS and name != VERDICT) or name in self.names.values():
                 name += "_"
             self.names[b.name] = name
-            if b.role == "scratch":
-                self.offsets[b.name] = self.work
-                self.work += b.size
 
     def constant(self, value: float | bool | int, kind: Kind) -> str:
         if kind != "float":
@@ -137,6 +134,14 @@ class C(Language):
         for k in range(0, len(numbers), 8):
             lines.append(self.indent + ", ".join(numbers[k : k + 8]) + ",")
         return [*lines, *(() if numbers else (self.indent + "0",)), "};"]
+
+
+def _places(program: Program) -> tuple[dict[str, int], int]:
+    """Where scratch arrays begin in `work`, and how many numbers they take there."""
+    lives, always = wanted_by(program), (0, len(program.body))
+    wanted = {b.name: Wanted(b.size, *lives.get(b.name, always)) for b in program.of_role("scratch")}
+    offsets = dict(zip(wanted, together([*wanted.values()]), strict=True))
+    return offsets, max((offsets[name] + x.size for name, x in wanted.items()), default=0)
 
 
 @dataclass(frozen=True)

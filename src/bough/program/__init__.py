@@ -20,6 +20,7 @@ from bough.program.ir import (
     Switch,
     walk,
 )
+from bough.program.once import write_once
 from bough.program.order import few_alive, most_alive
 from bough.program.parts import CARRIED, in_parts
 from bough.program.printer import show
@@ -32,5 +33,5 @@ __all__ = [
     "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
     "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "judge_early", "most_alive", "pulled_back",
-    "pushed_forward", "show", "simplify", "trace", "walk",
+    "pushed_forward", "show", "simplify", "trace", "walk", "write_once",
 ]  # fmt: skip

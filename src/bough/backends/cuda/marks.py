@@ -6,11 +6,12 @@ beside each, kept when it is written, lets a thread find its next candidate with
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from bough.program import Apply, Const, Instruction, Load, Loop, Program, Store, walk
 from bough.program.ir import defined, until_done, uses
+from bough.program.simple_loops import filled_by
 
 __all__ = ["SomeTurns", "cleared_by", "marked_buffers", "some_turns", "turns_of_turns"]
 
@@ -145,9 +146,7 @@ def marked_buffers(program: Program, constants: dict[int, float]) -> list[str]:
 
 def cleared_by(x: Loop, marked: Collection[str], constants: dict[int, float], program: Program) -> str | None:
     """The marked buffer all of which a loop sets to something that is not more than zero."""
-    body: Sequence[Instruction] = [y for y in x.body if not isinstance(y, Const)]
-    if len(body) != 1 or not isinstance(body[0], Store) or body[0].buffer not in marked:
+    fill = filled_by(x, constants)
+    if fill is None or fill.target not in marked or fill.size != program.buffer(fill.target).size:
         return None
-    store, size = body[0], program.buffer(body[0].buffer).size
-    whole = store.index == x.counter and constants.get(x.count) == size
-    return store.buffer if whole and constants.get(store.value, 1.0) <= 0.0 else None
+    return fill.target if fill.value <= 0.0 else None

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from bough.backends.limbs import Packed, join_turns, pack, turns_beside
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
-from bough.backends.llvm.once import write_once
+from bough.backends.llvm.functions import Names
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Limbs
 from bough.errors import ProgramError
-from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, judge_early, walk
+from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, judge_early, walk, write_once
 
 __all__ = ["Artifact", "compile_program"]
 
@@ -44,7 +44,6 @@ class Slot:
     name: str
     role: str
     size: int
-    offset: int | None  # in the scratch memory, unless it is a table or a user's array
     table: NDArray[Any] | None
 
 
@@ -66,9 +65,7 @@ class Artifact:
             "lanes": self.real.lanes,
             "space": self.space,
             "cost": self.cost,
-            "slots": [
-                [s.name, s.role, s.size, s.offset, None if s.table is None else s.table.dtype.str] for s in self.slots
-            ],
+            "slots": [[s.name, s.role, s.size, None if s.table is None else s.table.dtype.str] for s in self.slots],
         }
         return b"".join([json.dumps(head).encode(), b"\n", *(t.tobytes() for t in tables), self.code])
 
@@ -79,13 +76,13 @@ class Artifact:
             end = data.index(b"\n")
             head = json.loads(data[:end])
             place, slots = end + 1, []
-            for name, role, size, offset, dtype in head["slots"]:
+            for name, role, size, dtype in head["slots"]:
                 table = None
                 if dtype is not None:
                     kind = np.dtype(dtype)
                     table = np.frombuffer(data, kind, size, place).copy()
                     place += size * kind.itemsize
-                slots.append(Slot(str(name), str(role), int(size), offset, table))
+                slots.append(Slot(str(name), str(role), int(size), table))
             real = Real(str(head["element"]), int(head["lanes"]))
             return Artifact(real, tuple(slots), int(head["space"]), int(head["cost"]), data[place:])
         except (ValueError, KeyError, TypeError) as error:
@@ -107,22 +104,20 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
             packed = Packed(joined.program, {**packed.widths, **joined.widths}, packed.in_all_loops)
         program = packed.program
     else:
-        program = turns_beside(judge_early(program))
-    sizes = [b.size for b in program.buffers]
-    once = write_once(program, real)
-    program = once.program
+        program = write_once(turns_beside(judge_early(program)))
     number = np.float64 if real.element == "double" else np.float32
     plan = make_plan(program, packed.widths)
-    space = Workspace(program, plan, real)
+    names = Names(program, plan, real)
+    space = Workspace(names)
     slots = []
-    for b, size, offset in zip(program.buffers, sizes, space.offsets, strict=True):
+    for b in program.buffers:
         table = None
         if b.data is not None:
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
-        slots.append(Slot(b.name, b.role, size, offset, table))
+        slots.append(Slot(b.name, b.role, b.size, table))
     rolled = any(isinstance(x, Loop) for x in program.body)
     loops = rolled and real.lanes == 1 and not packed.in_all_loops
-    source, apart = llvm_source(once, plan, space, real, loops and plan.lengthy)
+    source, apart = llvm_source(names, space, loops and plan.lengthy)
     code = host().object_code(source, apart, loops=loops, quick=plan.lengthy)
     return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bough.backends.llvm.target import host
-from bough.program import Const, Loop, Store
+from bough.program import Loop
+from bough.program.simple_loops import Fill, filled_by
 
 if TYPE_CHECKING:
-    from bough.backends.llvm.writer import Writer
+    from bough.backends.llvm.functions import Writer
 
 __all__ = ["clear_written", "note_written", "write_zeros", "zeros_of"]
 
@@ -24,15 +25,10 @@ LEAST_PART, BITS_OF_A_WORD = 16, 64
 """Entries of a part of an array at least, and parts at most: bits of a word."""
 
 
-def zeros_of(x: Loop, constants: Mapping[int, float | bool | int]) -> tuple[str, int] | None:
-    """The buffer that a loop fills with zeros from its first entry on, and how many there are; None if it does else."""
-    body = [y for y in x.body if not isinstance(y, Const)]
-    if x.carried or x.done is not None or x.count not in constants or len(body) != 1:
-        return None
-    (store,) = body
-    if not isinstance(store, Store) or store.index != x.counter or repr(constants.get(store.value)) != "0.0":
-        return None
-    return store.buffer, int(constants[x.count])
+def zeros_of(x: Loop, constants: Mapping[int, float | bool | int]) -> Fill | None:
+    """What a loop fills with zeros; None if it does else."""
+    fill = filled_by(x, constants)
+    return fill if fill is not None and repr(fill.value) == "0.0" else None
 
 
 def write_zeros(w: Writer, address: str, count: int) -> None:

@@ -27,8 +27,7 @@ def _pack(w: ChunkWriter, x: Apply) -> str:
         return w.new(f"load {t}, ptr {w.entry(plan.given[values[0]])[0]}, align {real.size}")
     vector = "undef"
     if len(set(values)) == 1:
-        vector = w.new(f"insertelement {t} undef, {e} {w.operand(values[0])}, i64 0")
-        return w.new(f"shufflevector {t} {vector}, {t} undef, <{real.lanes} x i32> zeroinitializer")
+        return w.repeated(e, w.operand(values[0]), real.lanes)
     for k, value in enumerate(values):
         vector = w.new(f"insertelement {t} {vector}, {e} {w.operand(value)}, i64 {k}")
     return vector

@@ -135,7 +135,7 @@ def _cleared(program: Program, constants: Mapping[int, float | bool | int]) -> l
     """Long arrays that are zeros when the program starts, and all of which loops fill with zeros."""
     sizes = {b.name: b.size for b in program.of_role("scratch") if b.cleared and b.size >= MARKED_FROM}
     found = (zeros_of(x, constants) for x in walk(program.body) if isinstance(x, Loop))
-    return list(dict.fromkeys(name for name, count in filter(None, found) if sizes.get(name) == count))
+    return list(dict.fromkeys(fill.target for fill in found if fill and sizes.get(fill.target) == fill.size))
 
 
 def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from bough.backends.llvm.lanes import Turning
+from bough.backends.llvm.lanes import columns
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Switch, walk
 
@@ -87,11 +87,11 @@ def rows_read(program: Program, real: Real) -> frozenset[str]:
 def read_rows(real: Real, new: Callable[[str], str], rows: list[str], index: str, offset: int, run: Run) -> str:
     """The component at an index, which is an offset of a run; its neighbours are read along, and remembered."""
     if offset not in run.read:
-        turning = Turning(real, new)
-        first = offset - (offset - run.first) % turning.half
+        half = real.lanes // 2
+        first = offset - (offset - run.first) % half
         place = new(f"add i64 {index}, {first - offset}")
         starts = [new(f"getelementptr {real.element}, ptr {row}, i64 {place}") for row in rows]
-        found = turning.columns(starts, min(turning.half, run.last - first + 1))
+        found = columns(real, new, starts, min(half, run.last - first + 1))
         run.read.update({first + k: name for k, name in enumerate(found)})
     return run.read[offset]
 

@@ -173,7 +173,8 @@ def _outside() -> Iterator[tuple[str, int]]:
         library = ctypes.CDLL(libraries.get(sys.platform, "libm.so.6"))
     except OSError:  # a system whose C library has all in one
         library = ctypes.CDLL(None)
-    for name in ("sin", "sinf", "cos", "cosf", "atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
+    functions = ("sin", "cos", "atan2", "fma", "floor", "rint")
+    for name in (*functions, *(f"{name}f" for name in functions), "memcpy", "memset"):
         yield name, address_of(getattr(library, name))
 
 

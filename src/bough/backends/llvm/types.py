@@ -94,3 +94,13 @@ class Lines:
         name = self.name()
         self.line(f"{name} = {text}")
         return name
+
+    def repeated(self, element: str, value: str, lanes: int) -> str:
+        """A vector with a value in all lanes."""
+        t = f"<{lanes} x {element}>"
+        one = self.new(f"insertelement {t} undef, {element} {value}, i64 0")
+        return self.new(f"shufflevector {t} {one}, {t} undef, <{lanes} x i32> zeroinitializer")
+
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(self.lines)

@@ -1,21 +1,20 @@
-"""Writing LLVM functions: the rule for each instruction."""
+"""Writing chunks of a program: the rule for each instruction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bough.backends.llvm.copies import copied_by, write_copy
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import clear_written, note_written, write_zeros, zeros_of
-from bough.backends.llvm.names import Names
+from bough.backends.llvm.functions import Names, Writer
 from bough.backends.llvm.packing import PACKING, looked_up
 from bough.backends.llvm.plan import Chunk, made_by
 from bough.backends.llvm.rows import Run, fetch_next, read_rows, runs_of
-from bough.backends.llvm.types import Lines
 from bough.program import Apply, Instruction, Load, Loop, Store, Switch, walk
 from bough.program.ir import until_done, uses
+from bough.program.simple_loops import Copy, copied_by
 
-__all__ = ["ChunkWriter", "Writer"]
+__all__ = ["ChunkWriter"]
 
 _INFIX = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole"}
@@ -24,103 +23,6 @@ _INDEX = {"iadd": "add", "imul": "mul"}
 
 LONG_AGO = 200  # lines after which a value that is in memory is loaded once more: registers hold others meanwhile
 MOST_BROUGHT = 16  # values in memory that are loaded before a loop begins: more would not stay in registers
-
-
-class Writer(Lines):
-    """Lines of one function. Its argument %p points to the addresses of all buffers."""
-
-    def __init__(self, names: Names) -> None:
-        super().__init__()
-        self.names = names
-        self.real = names.real
-        self.block = "entry"
-        self._pointers: dict[int, str] = {}
-        self._rows: dict[int, list[str]] = {}
-
-    def text(self) -> str:
-        """The function's lines; addresses of buffers are loaded first."""
-        first = []
-        for k, name in self._pointers.items():
-            first.append(f"  {name}a = getelementptr ptr, ptr %p, i64 {k}")
-            first.append(f"  {name} = load ptr, ptr {name}a")
-            for j, row in enumerate(self._rows.get(k, ())):
-                first.append(f"  {row}a = getelementptr ptr, ptr {name}, i64 {j}")
-                first.append(f"  {row} = load ptr, ptr {row}a")
-        return "\n".join(first + self.lines)
-
-    def label(self) -> str:
-        """A fresh label."""
-        self._count += 1
-        return f"b{self._count}"
-
-    def start(self, label: str) -> None:
-        """Begin a block."""
-        self.lines.append(f"{label}:")
-        self.block = label
-
-    def jump(self, label: str) -> None:
-        """End a block."""
-        self.line(f"br label %{label}")
-
-    def branch(self, condition: str, yes: str, no: str) -> None:
-        """End a block with a choice."""
-        self.line(f"br i1 {condition}, label %{yes}, label %{no}")
-
-    def pointer(self, k: int) -> str:
-        """Address of a buffer."""
-        return self._pointers.setdefault(k, f"%buffer{k}")
-
-    def rows(self, k: int) -> list[str]:
-        """Addresses of the rows of a buffer that is read in rows, one for each lane."""
-        name = self.pointer(k)
-        return self._rows.setdefault(k, [f"{name}r{j}" for j in range(self.real.lanes)])
-
-    def slot(self, value: int) -> tuple[str, str]:
-        """Address of the slot of a value, and the type kept there."""
-        place = self.names.plan.slots[value]
-        if self.names.program.kinds[value] == "int":
-            return self.new(f"getelementptr i64, ptr {self.pointer(self.names.indices)}, i64 {place}"), "i64"
-        return self.spilled(place), self.names.real_of(value).type
-
-    def spilled(self, slot: int) -> str:
-        """Address of a slot."""
-        return self.new(f"getelementptr {self.real.type}, ptr {self.pointer(self.names.spills)}, i64 {slot}")
-
-    def fresh(self, value: int) -> str:
-        """A value from its slot or an input, or a constant."""
-        plan = self.names.plan
-        if value in plan.constants:
-            return self.names.constant(value)
-        if value in plan.given:
-            place, t, align = self.entry(plan.given[value])
-            return self.new(f"load {t}, ptr {place}, align {align}")
-        place, kept = self.slot(value)
-        loaded = self.new(f"load {kept}, ptr {place}")
-        if self.names.program.kinds[value] == "bool":
-            return self.new(f"fcmp one {self.real.type} {loaded}, {self.real.constant(0.0)}")
-        return loaded
-
-    def entry(self, x: Load) -> tuple[str, str, int]:
-        """Address of an entry of an input at a constant place, its type there and its alignment."""
-        k, _ = self.names.buffers[x.buffer]
-        t, place = self.real.type, self.names.constant(x.index)
-        align = self.real.size if self.real.lanes == 1 else self.real.bytes
-        return self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {place}"), t, align
-
-    def keep(self, value: int, operand: str) -> None:
-        """Write a value to its slot."""
-        place, kept = self.slot(value)
-        if self.names.program.kinds[value] == "bool":
-            operand = self.new(f"uitofp {self.real.mask} {operand} to {self.real.type}")
-        self.line(f"store {kept} {operand}, ptr {place}")
-
-    def move(self, source: Iterable[int], target: Iterable[int]) -> None:
-        """Copy slots, as if all at once; what is in its slot already stays there."""
-        slots = self.names.plan.slots
-        pairs = [(a, b) for a, b in zip(source, target, strict=True) if slots.get(a) != slots[b]]
-        loaded = [self.fresh(value) for value, _ in pairs]
-        for (_, value), operand in zip(pairs, loaded, strict=True):
-            self.keep(value, operand)
 
 
 class ChunkWriter(Writer):
@@ -262,7 +164,7 @@ class ChunkWriter(Writer):
             return self._defined(x.result, looked_up(self, x))
         if x.buffer in self.names.in_rows:
             base, offset = self.names.places.get(x.index, (x.index, 0))
-            rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
+            rows, run = self.row_starts(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
             if not run.read and base in self.names.next_places:
                 fetch_next(self, rows, base, run)
             return self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
@@ -270,11 +172,8 @@ class ChunkWriter(Writer):
         _, b = self.names.buffers[x.buffer]
         if b.role == "table" and b.kind == "float" and self.real.lanes > 1:
             one = self.new(f"load {t}, ptr {place}, align {align}")
-            first = self.new(f"insertelement {self.real.type} undef, {t} {one}, i64 0")
-            mask = f"<{self.real.lanes} x i32> zeroinitializer"
-            self.define(x.result, f"shufflevector {self.real.type} {first}, {self.real.type} undef, {mask}")
-        else:
-            self.define(x.result, f"load {self.names.type_of(x.result)}, ptr {place}, align {align}")
+            return self._defined(x.result, self.repeated(t, one, self.real.lanes))
+        self.define(x.result, f"load {self.names.type_of(x.result)}, ptr {place}, align {align}")
 
     def _size(self, buffer: str) -> int:
         return self.names.buffers[buffer][1].size
@@ -295,54 +194,41 @@ class ChunkWriter(Writer):
 
     def _loop(self, x: Loop) -> None:
         if (zeros := zeros_of(x, self.names.plan.constants)) is not None:
-            name, size = zeros
+            name, size = zeros.target, zeros.size
             address = self.pointer(self.names.buffers[name][0])
             if name in self.names.written and size == self._size(name):
                 return clear_written(self, self._written(name), address, size)
             return write_zeros(self, address, size)
         copy = copied_by(x, self.names.plan.constants) if self.names.copied else None
         if copy is not None and copy.target in self.names.copied:
-            return write_copy(self, copy)
+            return self._copy_to_rows(copy)
         if x.done is not None and self.names.plan.constants.get(x.count) == 1:
             return self._once(x, x.done)
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
-        count = self.operand(x.count)
-        initial = [self.operand(v) for v in x.initial]
-        before, head, body, leave = self.block, self.label(), self.label(), self.label()
-        self.jump(head)
-        self.start(head)
-        k, following = self.name(), self.name()
-        heads = len(self.lines)  # phis are written when what flows back into them is known
-        for value in x.carried:
-            self._operands[value] = f"%v{value}"
-        self.branch(self.new(f"icmp slt i64 {k}, {count}"), body, leave)
-        self.start(body)
-        self._operands[x.counter] = self.new(f"sub i64 {self.new(f'sub i64 {count}, 1')}, {k}") if x.reverse else k
         asked, rest = until_done(x)
-        self._write(asked)
-        exits = [head]
-        if x.done is not None:  # once all states are done a turn would change nothing
-            exits.append(self.block)
-            go_on = self.label()
-            self.branch(self.new(self.real.all_lanes(self.operand(x.done))), leave, go_on)
-            self.start(go_on)
-        self._write(rest)
-        back = [self.operand(v) for v in x.following]
-        self.line(f"{following} = add i64 {k}, 1")
-        end = self.block
-        self.jump(head)
-        phis = [f"  {k} = phi i64 [ 0, %{before} ], [ {following}, %{end} ]"]
-        for value, first, again in zip(x.carried, initial, back, strict=True):
-            phis.append(f"  %v{value} = phi {self.names.type_of(value)} [ {first}, %{before} ], [ {again}, %{end} ]")
-        self.lines[heads:heads] = phis
-        self.start(leave)
+        self.operand(x.count)
+
+        def ask(counter: str) -> None:
+            self._operands |= {value: f"%v{value}" for value in x.carried} | {x.counter: counter}
+            self._write(asked)
+
+        def go_on() -> list[str]:
+            self._write(rest)
+            return [self.operand(v) for v in x.following]
+
+        exits = self.loop(x, [self.operand(v) for v in x.initial], ask, go_on)
         self._turned, self._operands = turned, known
-        for result, value in zip(x.results, x.carried, strict=True):
-            flow = ", ".join(f"[ %v{value}, %{label} ]" for label in exits)
-            self.line(f"%v{result} = phi {self.names.type_of(result)} {flow}")
-        for result in x.results:
-            self._defined(result, f"%v{result}")
+        self._join(x.results, [[(f"%v{value}", label) for label in exits] for value in x.carried])
+
+    def _copy_to_rows(self, copy: Copy) -> None:
+        """Turn what a loop copies into rows, while it is in the first cache."""
+        (target, _), (source, _) = self.names.buffers[copy.target], self.names.buffers[copy.source]
+        lanes = self.new(f"getelementptr {self.real.type}, ptr {self.pointer(source)}, i64 {copy.first}")
+        rows = self.rows(target)
+        start = self.new(f"getelementptr {self.real.element}, ptr {rows.first}, i64 {copy.start}")
+        places = "" if copy.table is None else self.pointer(self.names.buffers[copy.table][0])
+        self.line(self.names.moves.call("rows", rows._replace(first=start), lanes, copy.size, places))
 
     def _once(self, x: Loop, done: int) -> None:
         """A loop of one turn that may be left out is a branch: what is taken for a loop is taken to run often."""
@@ -361,28 +247,28 @@ class ChunkWriter(Writer):
         self.jump(leave)
         self.start(leave)
         self._turned, self._operands = turned, before
-        for result, first, again in zip(x.results, initial, back, strict=True):
-            self.line(f"%v{result} = phi {self.names.type_of(result)} [ {first}, %{asking} ], [ {again}, %{end} ]")
-        for result in x.results:
-            self._defined(result, f"%v{result}")
+        self._join(x.results, [[(a, asking), (b, end)] for a, b in zip(initial, back, strict=True)])
 
     def _switch(self, x: Switch) -> None:
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
-        labels, leave = [self.label() for _ in x.branches], self.label()
-        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels))
-        self.line(f"switch i64 {self.operand(x.selector)}, label %{labels[0]} [ {cases} ]")
-        arriving: list[list[str]] = [[] for _ in x.results]
-        for label, branch, values in zip(labels, x.branches, x.yields, strict=True):
-            self.start(label)
-            self._write(branch)
-            operands = [self.operand(v) for v in values]
-            for flow, operand in zip(arriving, operands, strict=True):
-                flow.append(f"[ {operand}, %{self.block} ]")
-            self.jump(leave)
+        arriving: list[list[tuple[str, str]]] = [[] for _ in x.results]
+
+        def write(k: int) -> None:
             self._turned, self._operands = dict(turned), dict(known)
-        self.start(leave)
-        for result, flow in zip(x.results, arriving, strict=True):
-            self.line(f"%v{result} = phi {self.names.type_of(result)} {', '.join(flow)}")
-        for result in x.results:
+            self._write(x.branches[k])
+            operands = [self.operand(v) for v in x.yields[k]]
+            for flow, operand in zip(arriving, operands, strict=True):
+                flow.append((operand, self.block))
+
+        self.switch(x, write)
+        self._turned, self._operands = turned, known
+        self._join(x.results, arriving)
+
+    def _join(self, results: Sequence[int], arriving: Iterable[Sequence[tuple[str, str]]]) -> None:
+        """Results that are what arrives from one of several blocks."""
+        for result, flow in zip(results, arriving, strict=True):
+            sources = ", ".join(f"[ {operand}, %{label} ]" for operand, label in flow)
+            self.line(f"%v{result} = phi {self.names.type_of(result)} {sources}")
+        for result in results:
             self._defined(result, f"%v{result}")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bough.backends.llvm.scratch import Wanted, together, wanted_by
 from bough.program import trace
+from bough.program.lives import Wanted, together, wanted_by
 from bough.scalar import array, blank, fill, keeping_loops
 
 LIVES = st.tuples(st.integers(0, 9), st.integers(0, 20), st.integers(0, 20)).map(lambda x: Wanted(x[0], *sorted(x[1:])))

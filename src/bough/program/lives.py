@@ -1,6 +1,6 @@
 """Where scratch buffers lie: those that are not needed at the same time share their place.
 
-A block of states of a long program touches more memory than the first two caches hold, and what was used last is there.
+Long programs touch more memory than the first two caches hold, and what was used last is there.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bough.program import Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.program.ir import Instruction, Load, Loop, Program, Store, Switch, walk
 
 __all__ = ["Wanted", "together", "wanted_by"]
 
