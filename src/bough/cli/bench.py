@@ -112,7 +112,9 @@ def run(options: argparse.Namespace) -> None:
     model = chosen_model(options)
     if options.device == "cuda":
         if options.compare:
-            raise BoughError("--compare and --device cuda exclude each other: Pinocchio and MuJoCo run on the CPU")
+            raise BoughError(
+                "--compare is given with --device cuda, expected one of them: Pinocchio and MuJoCo run on the CPU"
+            )
         with _fresh_cache():
             say(bough.cuda.speeds(model, states=options.batch or GPU_BATCH, rounds=options.rounds))
         return

@@ -200,8 +200,7 @@ class Trajectory:
     def at(self, time: ArrayLike) -> Sample:
         """Return the motion at one or several times, also between samples.
 
-        Configurations (`bough.interpolate`, with whole turns) and velocities are interpolated; forces and controls
-        are held.
+        Interpolates configurations (`bough.interpolate`, with whole turns) and velocities; holds forces and controls.
 
         Parameters
         ----------
