@@ -60,8 +60,10 @@ class Conditions:
         kinds = listed(kinds, "kinds", "the kind of each row")
         object.__setattr__(self, "kinds", kinds)
         numbers = None if normals is None else listed(normals, "normals", "the number of a row for each")
-        read = (NO_NORMAL,) * len(kinds) if numbers is None else tuple(_row(k, x) for k, x in enumerate(numbers))
-        object.__setattr__(self, "normals", read)
+        if numbers is not None:
+            named = ((x, f"normals[{k}]") for k, x in enumerate(numbers))
+            numbers = tuple(whole_number(x, name, least=NO_NORMAL, error=ModelError) for x, name in named)
+        object.__setattr__(self, "normals", (NO_NORMAL,) * len(kinds) if numbers is None else numbers)
         self._check()
 
     @classmethod
@@ -183,7 +185,3 @@ MOST_CONDITIONS = 10**7
 
 def _count(value: object, name: str = "count") -> int:
     return whole_number(value, name, most=MOST_CONDITIONS, error=ModelError)
-
-
-def _row(k: int, value: object) -> int:
-    return whole_number(value, f"normals[{k}]", least=NO_NORMAL, error=ModelError)

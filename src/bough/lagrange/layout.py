@@ -76,7 +76,8 @@ class Layout:
         self.x_starts = starts_of([body.nx for body in bodies])
         self.nx, pairs = int(self.x_starts[-1]), zip(self.x_starts, bodies, strict=False)
         self.quaternions = np.array([int(start) + k for start, body in pairs for k in body.quaternions], np.int64)
-        # where the rows of each tie begin inside; the place inside of each row in the order of the ties, and its tie
+        # where the rows of each tie begin, and inside; the place inside of each row as ties are named, and its tie
+        self.tie_starts = starts_of(rows)
         self.row_starts = np.zeros(len(ties), np.int64)
         self.row_starts[list(self.order)] = starts_of([rows[k] for k in self.order])[:-1]
         spans = [start + np.arange(count) for start, count in zip(self.row_starts, rows, strict=True)]

@@ -173,7 +173,9 @@ def pivoting(
         raise ModelError(f"method is 'dantzig' and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
     given = for_all_rows(conditions, mu, bounds, np.float64)
     A, b, slip = (as_type(np.float64, x) for x in (A, b, slip))
-    guess = entry(conditions, "pivoting", _solver) if n and not by_rows and _is_worthwhile(conditions) else None
+    # to interpret a program takes longer than Lemke's path, which is for pyramids
+    is_worthwhile = conditions.cones.size or get_backend() != "reference"
+    guess = entry(conditions, "pivoting", _solver) if n and not by_rows and is_worthwhile else None
     if guess is not None:
         whole, status = guess(A, b, *given, slip, None, True)
         if status.ndim == 0 and status == SOLVED:
@@ -196,11 +198,6 @@ def pivoting(
         whole[..., n : 3 * n] /= factor
     require_finite_results("pivoting", whole)
     return _solution(whole, conflicts, reasons)
-
-
-def _is_worthwhile(conditions: Conditions) -> bool:
-    """Whether to guess by a program: to interpret it takes longer than Lemke's path, which is for pyramids."""
-    return bool(conditions.cones.size) or get_backend() != "reference"
 
 
 def _one_by_one(

@@ -149,9 +149,11 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
     if not doubtful.any():
         return results
     results = tuple(np.array(a) if not a.flags.writeable else a for a in results)
-    some = _states(scene, arrays, doubtful)
-    if not scene.options.plan.sweeps and _is_warm(some):  # if a start leads astray, the program may find a way without
-        cold = [None if a.name in START else some.get(a.name) for a in inputs_of(model, scene.level, scene.options)]
+    shapes = {a.name: a.shape for a in inputs_of(model, scene.level, scene.options)}
+    some = {name: np.broadcast_to(a, (*doubtful.shape, *shapes[name]))[doubtful] for name, a in arrays.items()}
+    is_warm = any(some[name].any() for name in START if name in some and name != "stop")
+    if is_warm and not scene.options.plan.sweeps:  # if a start leads astray, the program may find a way without
+        cold = [None if name in START else some.get(name) for name in shapes]
         for all_states, part in zip(results, entry(scene, "motion", _motion)(*cold, None, True), strict=True):
             all_states[doubtful] = part
         return results
@@ -198,17 +200,6 @@ def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
     require_unit(np.asarray(arrays["normals"]), scene.contacts)
     if scene.model.constraints:
         require_constraints(scene.model, np.asarray(arrays["q"]))
-
-
-def _is_warm(arrays: Mapping[str, FloatArray]) -> bool:
-    """Whether the search begins at forces of before."""
-    return any(arrays[name].any() for name in START if name in arrays and name != "stop")
-
-
-def _states(scene: Scene, arrays: Mapping[str, FloatArray], some: Any) -> dict[str, FloatArray]:
-    """The arguments of some states, one behind the other."""
-    shapes = {a.name: a.shape for a in inputs_of(scene.model, scene.level, scene.options)}
-    return {name: np.broadcast_to(a, (*some.shape, *shapes[name]))[some] for name, a in arrays.items()}
 
 
 LimitKind: TypeAlias = Literal["position", "velocity", "effort"]

@@ -189,7 +189,7 @@ class Linkage:
 
     def rows(self, constraint: str) -> slice:
         """Which rows belong to a constraint, among its multipliers and errors."""
-        return self._part(constraint, "constraint", self._row_starts)
+        return self._part(constraint, "constraint", self.layout.tie_starts)
 
     def _part(self, name: str, what: str, starts: Sequence[int] | NDArray[np.int64]) -> slice:
         k = self._numbers[what][known_name(name, what, self._numbers[what])]
@@ -380,10 +380,6 @@ class Linkage:
         called = (BASE, *self.body_names)
         pairs = zip(self.constraint_names, self.layout.ties, strict=True)
         return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in pairs}
-
-    @cached_property
-    def _row_starts(self) -> NDArray[np.int64]:
-        return np.cumsum([0, *(tie.constraint.rows for tie in self.layout.ties)])
 
     @cached_property
     def _numbers(self) -> dict[str, dict[str, int]]:

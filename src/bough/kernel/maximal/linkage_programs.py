@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -60,20 +59,16 @@ def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayL
     Where the rank of constraints is less than their rows in every state, a division of constants fails while the
     program is traced, and no constraint is taken for primary.
     """
+    whole = {**given, "rate": np.array(rate)}
     try:
-        return Found(*run(layout, "motion", {**given, "rate": _rate(rate)}, level))
+        return Found(*run(layout, "motion", whole, level))
     except ZeroDivisionError:
-        return Found(*run(layout.without_primary, "motion", {**given, "rate": _rate(rate)}, level))
+        return Found(*run(layout.without_primary, "motion", whole, level))
 
 
 def _in_one(layout: Layout) -> bool:
     """Whether one program solves a linkage where nothing touches: it has not too many auxiliary rows."""
     return layout.two_sided.nc - layout.two_sided.system.nc <= TOGETHER
-
-
-@lru_cache(maxsize=64)
-def _rate(rate: float) -> FloatArray:
-    return np.array(rate)
 
 
 # ---- the careful route: states (states, ...) -------------------------------------------------------------------------
@@ -292,7 +287,7 @@ def _require_directions(layout: Layout, arrays: State) -> None:
         "x": np.asarray(arrays["x"]),
         "time": arrays.get("time"),
         "v": np.ones(layout.system.nv),
-        "rate": _rate(1.0),
+        "rate": np.array(1.0),
     }
     terms = entry(layout, ("terms", "acceleration", _in_one(layout)), _program)
     c = terms(*map(given.get, TAKEN["terms"]), None, False)[GIVEN["terms"].index("c")]
