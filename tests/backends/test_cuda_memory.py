@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bough.backends.cuda.shared import place_shared
-from bough.backends.cuda.source import cuda_source, shared_bytes
-from bough.program import Program, evaluate, fuse, simplify, trace
+from bough.backends.cuda.slots import slots_of
+from bough.backends.cuda.source import FAR_ANGLE, cuda_source, shared_bytes
+from bough.program import Const, Program, evaluate, fuse, simplify, trace, walk
 from bough.scalar import (
     Index,
     Table,
@@ -115,3 +116,65 @@ def test_shared_memory_is_used_as_far_as_it_goes() -> None:
     assert shared_bytes(program, "float", 0) == 0
     straight = simplify(trace("test", lambda x: {"y": [x[0] * x[1]]}, {"x": 2}))
     assert shared_bytes(straight, "float", 20 * 1024) == 0
+
+
+ONWARD = Table("onward", np.array([0, 2, 3, 4, 6, 7]))
+BACK = Table("back", ONWARD.data[::-1].copy())
+BESIDE = 2
+"""Numbers that are told of each entry that is found."""
+
+
+def told(order: Table) -> Program:
+    """Of some entries, found in an order, two numbers and one are kept for a loop over them."""
+
+    def rule(x: Any) -> dict[str, Any]:
+        with keeping_loops():
+            given = array(6)
+            for k in range(6):
+                given[k] = x[k]
+
+            def part(_: Index, total: Any) -> Any:
+                stiff, ways = array(8), unguarded(8, zeros=False)
+                pairs = unguarded(BESIDE * 8, zeros=False)
+
+                def press(j: Index) -> None:
+                    k = gather_index(order, j)
+                    for i in range(BESIDE):
+                        pairs[k * BESIDE + i] = given[j] * (i + 2.0)
+                    ways[k] = given[j] - 3.0
+                    stiff[k] = given[j]
+
+                def one(k: Index, sums: Any) -> Any:
+                    def add(seen: Any) -> Any:
+                        return seen * 0.5 + pairs[k * BESIDE + 1] * ways[k] - pairs[k * BESIDE]
+
+                    return when(stiff[k] > 0.0, add, sums)
+
+                each(6, lambda j: do_when(given[j] > 0.3, lambda: press(j)))
+                return loop(8, one, total)
+
+            end = repeat(3, lambda _, total: loop(2, part, total), x[0] + 1.0, until=lambda total: total > 1.5)
+            return {"y": [end]}
+
+    return fuse(simplify(trace("test", rule, {"x": 6})))
+
+
+@needs_compiler
+def test_what_is_told_of_few_entries_lies_close_together(tmp_path: Path) -> None:
+    """Slots are counted by marks; where entries are not found in order, a state is in doubt."""
+    program = told(ONWARD)
+    constants = {x.result: float(x.value) for x in walk(program.body) if isinstance(x, Const)}
+    given, stiff, ways, pairs = (b.name for b in program.of_role("scratch"))
+    assert slots_of(program, [stiff], constants).owners == {pairs: stiff, ways: stiff}
+    assert not slots_of(program, [given], constants).owners
+    kernel, x = OnHost(program, tmp_path, np.float64), sample(np.random.default_rng(3), 300)
+    x[7], x[8] = 0.0, 0.4  # none is found, all are
+    assert "marks_before(" in kernel.text
+    got, verdicts, _ = kernel({"x": x})
+    assert not verdicts.any()
+    for k in range(12):
+        np.testing.assert_array_equal(got["y"][k], evaluate(program, {"x": x[k]})["y"])
+    (tmp_path / "back").mkdir()
+    _, verdicts, wrong = OnHost(told(BACK), tmp_path / "back", np.float64)({"x": x})
+    assert wrong == verdicts[8] == FAR_ANGLE
+    assert not verdicts[7]

@@ -151,7 +151,7 @@ class Writer:
                 size = self._program.buffer(x.buffer).size
                 self._defined(x.result, self._language.looked_up(x.buffer, self.bare(x.index), size), False)
             elif isinstance(x, Load):
-                entry = self._language.entry(x.buffer, self.bare(x.index))
+                entry = self._entry(x.buffer, x.index)
                 self._defined(x.result, entry, x.buffer in self._fixed and here[x.result] == 1)
             elif isinstance(x, Store):
                 self._stored(x)
@@ -162,8 +162,11 @@ class Writer:
 
     def _stored(self, x: Store) -> None:
         """Write an entry of a buffer."""
-        place = self._language.entry(x.buffer, self.bare(x.index))
-        self.line(self._language.assign(place, self.bare(x.value)))
+        self.line(self._language.assign(self._entry(x.buffer, x.index), self.bare(x.value)))
+
+    def _entry(self, buffer: str, index: int) -> str:
+        """An entry of a buffer, at a value."""
+        return self._language.entry(buffer, self.bare(index))
 
     def applied(self, x: Apply) -> str:
         """The expression of an operation."""

@@ -106,17 +106,17 @@ class Contacts:
         return made
 
     def forces(
-        self, rule: Callable[[Grip, Array, C], C], start: C, between: bool | None = None
+        self, rule: Callable[[Grip, Array, C], C], start: C, between: bool | None = None, left: bool = False
     ) -> tuple[list[Force | None], C]:
         """What a rule adds to the forces on bodies, contact by contact, and what it carries through them.
 
-        There are none on bodies that nothing can touch.
+        There are none on bodies that nothing can touch. `left`: of contacts alone of which something is left.
         """
         pushed = self.layout.pushed
         with keeping_loops():
             total = blank(6 * len(pushed))
         write_at(total, 0, [0.0] * (6 * len(pushed)))
-        end = self.sum(lambda grip, carry: rule(grip, total, carry), start, between)
+        end = self.sum(lambda grip, carry: rule(grip, total, carry), start, between, left)
         result: list[Force | None] = [None] * self._bodies
         for place, b in enumerate(pushed):
             result[b] = Force(vector_at(total, 6 * place), vector_at(total, 6 * place + 3))
@@ -190,19 +190,19 @@ class Contacts:
 
         self.sum(carry_on, (), between)
 
-    def sum(self, rule: Callable[[Grip, C], C], start: C, between: bool | None = None) -> C:
-        """Carry something through all contacts that touch in some state."""
+    def sum(self, rule: Callable[[Grip, C], C], start: C, between: bool | None = None, left: bool = False) -> C:
+        """Carry something through all contacts that touch in some state, or of which something is left."""
         with keeping_loops():
             for group in self._groups(between):
-                start = self._sum(group, rule, start)
+                start = self._sum(group, rule, start, left)
         return start
 
-    def _sum(self, group: TouchGroup, rule: Callable[[Grip, C], C], start: C) -> C:
+    def _sum(self, group: TouchGroup, rule: Callable[[Grip, C], C], start: C, left: bool) -> C:
         blocks = self.memory[group.number].blocks
 
         def visit(k: Index, carry: C) -> C:
             grip = Grip(self, group, k)
-            return when(grip.D > 0.0, lambda state: rule(grip, state), carry)
+            return when((grip.left if left else grip.D) > 0.0, lambda state: rule(grip, state), carry)
 
         def block(b: Index, carry: C) -> C:
             def inside(state: C) -> C:

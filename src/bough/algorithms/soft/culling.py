@@ -8,8 +8,9 @@ from functools import reduce
 import numpy as np
 
 from bough.algorithms.narrow_phase import GROUNDS
+from bough.algorithms.soft.grip import write_at
 from bough.algorithms.soft.layout import ShapeGroup
-from bough.scalar import Index, Scalar, Table, do_when, each, gather_index, minimum, unguarded
+from bough.scalar import Index, Scalar, Table, do_when, each, gather_index, maximum, unguarded
 from bough.spatial import Vector
 
 __all__ = ["can_be_culled", "each_near"]
@@ -34,39 +35,39 @@ def can_be_culled(group: ShapeGroup) -> bool:
 def each_near(group: ShapeGroup, size: int, centres: Sequence[Vector], rule: Callable[[Index], None]) -> None:
     """Run a rule for the candidates of a group that may touch; blocks that are far apart in all states cost little.
 
-    `centres` are those of all shapes, whose places in memory take `size` numbers each. Shapes that are near each other
-    where masses are taken, and so most of the time, are in the first blocks.
+    `centres` are those of all shapes, whose places in memory take `size` numbers each. Those of shapes that are near
+    each other where masses are taken, and so most of the time, come first.
     """
-    order = group.nearest
-    blocks = [order[k : k + PASSED_TOGETHER] for k in range(0, group.count, PASSED_TOGETHER)]
-    places, counts = (Table("places", np.array(x, np.int64)) for x in (order, [len(block) for block in blocks]))
-    least, gaps = unguarded(len(blocks), zeros=False), unguarded(group.count, zeros=False)
-    for b, block in enumerate(blocks):
-        own = [_gap(group, size, centres, k) for k in block]
-        for j, gap in enumerate(own):
-            gaps[b * PASSED_TOGETHER + j] = gap
-        least[b] = reduce(minimum, own)
+    count = -(-group.count // PASSED_TOGETHER)
+    last = np.minimum(np.arange(PASSED_TOGETHER * count, dtype=np.int64), group.count - 1)
+    places = Table("places", last)  # those that fill the last block are never near
+    closest, close = unguarded(count, zeros=False), unguarded(PASSED_TOGETHER * count, zeros=False)
+    for b in range(count):
+        first = b * PASSED_TOGETHER
+        own = [_closeness(group, size, centres, k) for k in range(group.count)[first : first + PASSED_TOGETHER]]
+        write_at(close, first, own + [0.0] * (PASSED_TOGETHER - len(own)))
+        closest[b] = reduce(maximum, own)
 
-    def look(place: Index) -> None:
-        do_when(gaps[place] < 0.0, lambda: rule(gather_index(places, place)))
+    def look(k: Index) -> None:
+        do_when(close[k] > 0.0, lambda: rule(gather_index(places, k)))
 
     def look_at_block(b: Index) -> None:
-        do_when(least[b] < 0.0, lambda: each(gather_index(counts, b), lambda j: look(b * PASSED_TOGETHER + j)))
+        do_when(closest[b] > 0.0, lambda: each(PASSED_TOGETHER, lambda j: look(b * PASSED_TOGETHER + j)))
 
-    each(len(blocks), look_at_block)
+    each(count, look_at_block)
 
 
-def _gap(group: ShapeGroup, size: int, centres: Sequence[Vector], k: int) -> Scalar:
-    """Negative where a candidate may touch."""
+def _closeness(group: ShapeGroup, size: int, centres: Sequence[Vector], k: int) -> Scalar:
+    """More than zero where a candidate may touch."""
     reach = float(group.reach.data[k]) * (1.0 + SLACK)
     second = centres[int(group.shapes[1].data[k]) // size]
     if group.kinds[0] not in GROUNDS:
         apart = second - centres[int(group.shapes[0].data[k]) // size]
-        return apart.dot(apart) - reach * reach
+        return reach * reach - apart.dot(apart)
     assert group.floor is not None
     axis, sign = _upright(group.floor.rotation) or (2, 1.0)
     top = 0.0 if group.heights[0] is None else group.heights[0].top
-    return (second.parts[axis] - group.floor.origin[axis]) * sign - (reach + top)
+    return (reach + top) - (second.parts[axis] - group.floor.origin[axis]) * sign
 
 
 def _upright(rotation: Sequence[float]) -> tuple[int, float] | None:

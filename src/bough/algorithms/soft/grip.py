@@ -190,6 +190,16 @@ class Grip:
         """Write what its reference acceleration is made of: - `rate` J v, and along the normal - `spring`."""
         self._memory.rates[self.k], self._memory.springs[self.k] = rate, spring
 
+    @property
+    def left(self) -> Scalar:
+        """How stiff what is left of it is, which conjugate gradients take."""
+        value: Scalar = self._memory.left[self.k]
+        return value
+
+    def leave(self, stiffness: Scalar) -> None:
+        """Write how stiff what is left of it is."""
+        self._memory.left[self.k] = stiffness
+
     def press(self, D: Scalar) -> None:
         """Write how stiff it is: from now on it touches."""
         m, b = self._memory, gather_index(self.group.block, self.k)
@@ -199,12 +209,13 @@ class Grip:
 
 @dataclass(frozen=True)
 class Memory:
-    """Of all contacts of a group; `blocks` has the sum of D of each block. All but these two may hold anything where
-    a contact does not touch.
+    """Of all contacts of a group; `blocks` has the sum of D of each block. Where a contact does not touch, D and `left`
+    are zero, and all others may hold anything.
     """
 
     D: Array
     blocks: Array
+    left: Array  # between bodies alone: what conjugate gradients take
     depths: Array
     points: Array
     axes: Array
@@ -218,7 +229,8 @@ def new_memory(group: TouchGroup) -> Memory:
     """Memory for the contacts of a group, none of which touches."""
     room, rows = group.room, group.law.rows
     sizes = 1, 3, 3 * min(rows, 3), 1, 1, rows, rows
-    return Memory(array(room), array(group.blocks), *(unguarded(size * room, zeros=False) for size in sizes))
+    left = array(room if group.between else 0)
+    return Memory(array(room), array(group.blocks), left, *(unguarded(size * room, zeros=False) for size in sizes))
 
 
 def read_row(table: Table, size: int, k: Index) -> list[Scalar]:

@@ -66,6 +66,8 @@ class HullTable:
 class ShapeGroup:
     """Candidates whose contact points are found by the same code, and their numbers in tables.
 
+    Those whose shapes are nearest to each other where masses are taken come first.
+
     Where all of them touch one and the same shape of the world, that is the `floor`. A height field is one for all.
     """
 
@@ -84,7 +86,6 @@ class ShapeGroup:
     reach: Table  # centres further apart than this, or further from the floor, do not touch
     margin: Table
     base: Table
-    nearest: tuple[int, ...]  # those whose shapes are nearest to each other first
 
 
 @dataclass(frozen=True)
@@ -119,21 +120,25 @@ class Layout:
 @lru_cache(maxsize=64)
 def layout_of(scene: SoftScene) -> Layout:
     """The contacts of a scene in order."""
-    places: dict[int, int] = {}  # the first contact of a candidate in its group
-    groups: dict[tuple[bool, int], list[int]] = {}  # with the candidate of each contact
     alike: dict[object, list[int]] = {}
     shapes: dict[Side, int] = {}
     place_size = 6 if all(side.kind in ROUND for c in scene.candidates for side in c.sides) else 12
     for k, c in enumerate(scene.candidates):
-        group = groups.setdefault((c.between, c.rows), [])
-        places[k] = len(group)
-        group += [k] * points_of(c.sides[0].kind, c.sides[1].kind)
         floor = c.sides[0] if not c.between else None
         kinds = tuple((side.kind, side.heights) for side in c.sides)
         alike.setdefault((kinds, c.softness, c.rows, floor), []).append(k)
         for side in c.sides:
             if side.body:
                 shapes.setdefault(side, len(shapes) * place_size)
+    places: dict[int, int] = {}  # the first contact of a candidate in its group
+    groups: dict[tuple[bool, int], list[int]] = {}  # with the candidate of each contact, in the order of candidates
+    for own in alike.values():
+        own.sort(key=lambda k: scene.candidates[k].apart - _reach(scene.candidates[k]))
+        for k in own:
+            c = scene.candidates[k]
+            group = groups.setdefault((c.between, c.rows), [])
+            places[k] = len(group)
+            group += [k] * points_of(c.sides[0].kind, c.sides[1].kind)
     bodies = [{side.body for side in c.sides} for c in scene.candidates]
     touched = frozenset(max(pair) for pair in bodies if 0 in pair)
     pushed = tuple(sorted({b for pair in bodies for b in pair if b}))
@@ -186,7 +191,6 @@ def _shape_group(
     touch = touches[one.between, one.rows]
     first, second = one.sides
     sides = [[c.sides[i] for c in candidates] for i in (0, 1)]
-    reach = [c.margin + sum(s.radius for s in c.sides if s.kind not in GROUNDS) for c in candidates]
     return ShapeGroup(
         (first.kind, second.kind), one.softness, None if one.between else first, touch, len(members),
         _integers([places[k] for k in members]),
@@ -194,11 +198,15 @@ def _shape_group(
         _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
         _two(_numbers([x for side in column for x in side.size]) for column in sides),
         (_hull_table(sides[0]), _hull_table(sides[1])), (first.heights, second.heights),
-        _numbers(reach),
+        _numbers([_reach(c) for c in candidates]),
         _numbers([c.margin for c in candidates]),
         _numbers([touch.law.base(_coefficients(c), c.weight) for c in candidates]),
-        tuple(sorted(range(len(members)), key=lambda k: candidates[k].apart - reach[k])),
     )  # fmt: skip
+
+
+def _reach(c: Candidate) -> float:
+    """Centres further apart than this, or further from the floor, do not touch."""
+    return c.margin + sum(side.radius for side in c.sides if side.kind not in GROUNDS)
 
 
 def _hull_table(sides: Sequence[Side]) -> HullTable | None:

@@ -3,8 +3,9 @@
 For contact with the world the matrix M + Jᵀ W J has the pattern of M: a row of J is not zero only on the path from its
 body to the root. So a Newton step factorises it as M itself is factorised, LᵀDL without fill-in, and what contacts add
 to M is found as M is: 6 x 6 impedances of bodies that move together add up, towards the root. Contacts between two
-bodies would fill in; they are left to conjugate gradients, for which the factor of all the rest is so good a
-preconditioner that they end after as many turns as there are such rows that press, and one.
+bodies would fill in; the normals of a few are solved with one by one (`few_between.py`), and what is left is left to
+conjugate gradients, for which the factor of all the rest is so good a preconditioner that they end after as many turns
+as there are such rows that press, and one.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import TypeAlias, TypeVar
 
 from bough.algorithms.soft.axes import symmetric_times
 from bough.algorithms.soft.contacts import Contacts
+from bough.algorithms.soft.few_between import TAKEN, with_few_between
 from bough.algorithms.soft.grip import Grip
-from bough.algorithms.soft.one_between import with_one_between
 from bough.algorithms.soft.rows import JointRow, WideRow
 from bough.algorithms.soft.stiffened import ArticulatedBodies, PackedMatrix, Solve
 from bough.algorithms.soft.world import WorldTree
@@ -285,21 +286,25 @@ class SoftProblem:
         )
         if not (contacts.layout.between or self.wide):
             return lambda b: (precondition(b), self._none)
-        held: Scalar = 1.0 if self.wide else 0.0
+        held: Scalar = float(len(self.wide))
         if contacts.layout.between:
-            precondition, rest = with_one_between(precondition, contacts, self.world)
-            held = held + rest
+            precondition, rows = with_few_between(precondition, contacts, self.world)
+            held = held + rows
 
         def solution(b: Sequence[Scalar]) -> tuple[Scalars, Scalars]:
             first = precondition(b), self._none
-            return repeat(1, lambda _, x: self._between(a, b, x[0], precondition), first, until=lambda _: held <= 0.0)
+            return repeat(
+                1, lambda _, x: self._between(a, b, x[0], precondition, held), first, until=lambda _: held <= 0.0
+            )
 
         return solution
 
-    def _between(self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Solve) -> tuple[Scalars, Scalars]:
+    def _between(
+        self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Solve, rows: Scalar
+    ) -> tuple[Scalars, Scalars]:
         """The solution at a with all that would fill in, by conjugate gradients from zero, and what is left, H x - b.
 
-        z is the solution of what the preconditioner knows.
+        z is the solution of what the preconditioner knows, `rows` how many press beside that.
         """
         contacts, stiff = self.contacts, [wide.answer(dot(wide.J, a))[1] for wide in self.wide]
 
@@ -308,11 +313,11 @@ class SoftProblem:
 
             def push(grip: Grip, forces: Array, nothing: tuple[()]) -> tuple[()]:
                 W, u = grip.answer(grip.read("x")).W, grip.along(motions)
-                left = select(grip.read("y")[0] > 0.0, 0.0, W[0][0])  # the preconditioner knows of what is taken
+                left = select(grip.read("y")[0] <= TAKEN, 0.0, W[0][0])  # the preconditioner knows of what is taken
                 grip.add_forces(symmetric_times([[left], *W[1:]], u), forces)
                 return nothing
 
-            return self.world.joint_forces(contacts.forces(push, (), between=True)[0])
+            return self.world.joint_forces(contacts.forces(push, (), between=True, left=True)[0])
 
         def times(p: Sequence[Scalar]) -> list[Scalar]:
             total = pushed(p) if contacts.layout.between else list(self._none)
@@ -321,8 +326,8 @@ class SoftProblem:
                 total = [x + j * along for x, j in zip(total, wide.J, strict=True)]
             return total
 
-        none, held = 0.0, float(len(self.wide))  # type: Scalar, Scalar
-        turns = contacts.sum(lambda grip, rows: rows + float(grip.law.rows), none + held, between=True) + SPARE_TURNS
+        none: Scalar = 0.0
+        turns = rows + SPARE_TURNS
         r = tuple(b)
         rz = dot(r, z)
         limit = rz * LEFT

@@ -114,6 +114,16 @@ static DEVICE INLINE int next_mark(const unsigned *marks, int k, int end) {  // 
     }
     return end;
 }
+static DEVICE INLINE int marks_before(unsigned marks, int k) {
+    marks &= ~(~0u << k);
+#ifdef __CUDACC__
+    return __popc(marks);
+#else
+    int count = 0;
+    for (; marks; marks &= marks - 1) ++count;
+    return count;
+#endif
+}
 template <int WORDS, int BLOCK_WORDS, int SIZE>
 static DEVICE INLINE int next_in_block(const unsigned *marks, const unsigned *blocks, int k, int end) {
     for (k = next_mark<WORDS>(marks, k, end); k < end; k = next_mark<WORDS>(marks, k + 1, end)) {

@@ -48,6 +48,9 @@ TILE_BYTES = 48 * 1024
 MOST_SHARED = 227 * 1024
 """Bytes of shared memory that a block may have on the largest GPUs."""
 
+LARGE_MEMORY, SHARED_PART = 2500, 0.72
+"""Where a thread has more numbers in arrays, no more than this part is shared: the rest is a cache for what is left."""
+
 LONG_PROGRAM = 16_000
 """Operations, times bytes of a number, beyond which shared memory is better left to values that fit in no register.
 
@@ -94,6 +97,8 @@ def _kept(program: Program, real: str, most: int) -> Placement:
     """The arrays of a program that lie in shared memory: none of one that runs straight through."""
     if not searches(program):
         return Placement({}, 0, frozenset(b.name for b in program.of_role("scratch")))
+    if sum(b.size for b in program.of_role("scratch")) > LARGE_MEMORY:
+        most = int(SHARED_PART * most)
     return place_shared(program, most // (SEARCH_BLOCK * WIDTHS[real]))
 
 

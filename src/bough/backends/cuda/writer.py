@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bough.backends.cuda.marks import SomeTurns, cleared_by, marked_buffers, some_turns, turns_of_turns
+from bough.backends.cuda.slots import Sum, slots_of
 from bough.export.c import C
 from bough.export.writer import Writer
 from bough.program import Apply, Const, Instruction, Loop, Program, Store, walk
@@ -41,6 +42,9 @@ class CudaWriter(Writer):
         self._voted = self._waits = False  # inside a loop on which a block votes; in one whose turns begin together
         self._cleared: str | None = None  # the buffer that a loop sets to zero, marks and all
         self._marks = {name: f"marks{k}" for k, name in enumerate(marked_buffers(program, self._constants))}
+        short = [name for name in self._marks if self._words(name) == 1]  # to count in many words takes longer
+        self._slots = slots_of(program, short, self._constants)
+        self._slot_names: dict[tuple[str, str], str] = {}  # by the marks and the text of the marked entry
 
     @property
     def marks(self) -> list[str]:
@@ -51,11 +55,27 @@ class CudaWriter(Writer):
         return -(-self._program.buffer(buffer).size // WORD)
 
     def block(self, block: Sequence[Instruction], further: Sequence[int] = ()) -> None:
-        outside = self._turns
+        outside = self._turns, self._slot_names
         if self._depth > 1:  # what is made in a loop or a branch is known only there
-            self._turns = dict(outside)
+            self._turns, self._slot_names = dict(self._turns), dict(self._slot_names)
         super().block(block, further)
-        self._turns = outside
+        self._turns, self._slot_names = outside
+
+    def _entry(self, buffer: str, index: int) -> str:
+        found = self._slots.entries.get((buffer, index))
+        if found is None:
+            return super()._entry(buffer, index)
+        owner, k = self._slots.owners[buffer], self._added_up(found.k)
+        if (owner, k) not in self._slot_names:
+            self._slot_names[owner, k] = f"slot{self._name('int')[1:]}"
+            self.line(f"const int {self._slot_names[owner, k]} = marks_before({self._marks[owner]}[0], {k});")
+        slot, stride = self._slot_names[owner, k], found.stride
+        return self._language.entry(buffer, slot if stride == 1 else f"{stride} * {slot} + {found.part}")
+
+    def _added_up(self, k: Sum) -> str:
+        """The text of an index."""
+        parts = [self.text(v) if factor == 1 else f"{factor} * {self.text(v)}" for v, factor in k.terms]
+        return " + ".join([*parts, *([str(k.number)] if k.number else [])])
 
     def applied(self, x: Apply) -> str:
         operands = [self.text(v) for v in x.arguments]
@@ -76,6 +96,8 @@ class CudaWriter(Writer):
         if x.buffer in self._marks and x.buffer != self._cleared:
             place = self.bare(x.index)
             more = f"0 < {self._language.entry(x.buffer, place)}"
+            if x.buffer in self._slots.owners.values():  # slots of entries beyond would not be theirs any more
+                self.line(f"far |= {self._marks[x.buffer]}[0] >> ({place}) > 1;")
             self.line(f"mark<{self._words(x.buffer)}>({self._marks[x.buffer]}, {place}, {more});")
 
     def _leave(self, x: Loop) -> None:
