@@ -121,16 +121,12 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
         program = turns_beside(judge_early(program))
     cost = _cost(program, real)
     program = write_once(program) if real.lanes > 1 else program
-    number = np.float64 if real.element == "double" else np.float32
     plan = make_plan(program, packed.widths)
     names = Names(program, plan, real)
     space = Workspace(names)
-    slots = []
-    for b in program.buffers:
-        table = None
-        if b.data is not None:
-            table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
-        slots.append(Slot(b.name, b.role, b.size, table))
+    kinds: dict[str, Any] = {"int": np.int64, "float": np.float64 if real.element == "double" else np.float32}
+    tables = (None if b.data is None else np.ascontiguousarray(b.data, kinds[b.kind]) for b in program.buffers)
+    slots = (Slot(b.name, b.role, b.size, table) for b, table in zip(program.buffers, tables, strict=True))
     rolled = any(isinstance(x, Loop) for x in program.body)
     source = llvm_source(names, space)
     code = host().object_code(source, loops=rolled and real.lanes == 1 and not packed.in_all_loops, quick=plan.lengthy)
@@ -140,16 +136,14 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
 def _cost(program: Program, real: Real) -> int:
     """Roughly how long a state takes, in picoseconds: operations, and numbers that are moved to lanes and back."""
     constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
-    moved = sum(b.size for b in program.of_role("input")) + sum(
-        _moved(program, b, real) for b in program.of_role("output")
-    )
+    moved = sum(_moved(program, b, real) for b in program.buffers if b.role in ("input", "output"))
     return int(OPERATION * _operations(program.body, constants) / real.lanes + MOVE * moved * real.size)
 
 
-def _moved(program: Program, result: Buffer, real: Real) -> int:
-    """How many numbers of a result are moved: each value once, in lanes."""
-    stored = [x.value for x in program.body if isinstance(x, Store) and x.buffer == result.name]
-    return len({*stored}) if len(stored) == result.size and real.lanes > 1 else result.size
+def _moved(program: Program, b: Buffer, real: Real) -> int:
+    """How many numbers of an array are moved: of results in lanes each value once."""
+    stored = [x.value for x in program.body if isinstance(x, Store) and x.buffer == b.name]
+    return len({*stored}) if len(stored) == b.size and real.lanes > 1 else b.size
 
 
 def _operations(block: Block, constants: dict[int, Any]) -> float:
