@@ -21,7 +21,21 @@ from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Limbs
 from bough.errors import ProgramError
-from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, judge_early, walk, write_once
+from bough.program import (
+    Apply,
+    Block,
+    Buffer,
+    Const,
+    Load,
+    Loop,
+    Program,
+    Store,
+    Switch,
+    fuse,
+    judge_early,
+    walk,
+    write_once,
+)
 
 __all__ = ["Artifact", "compile_program"]
 
@@ -104,29 +118,33 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
             packed = Packed(joined.program, {**packed.widths, **joined.widths}, packed.in_all_loops)
         program = packed.program
     else:
-        program = write_once(turns_beside(judge_early(program)))
-    number = np.float64 if real.element == "double" else np.float32
+        program = turns_beside(judge_early(program))
+    cost = _cost(program, real)
+    program = write_once(program) if real.lanes > 1 else program
     plan = make_plan(program, packed.widths)
     names = Names(program, plan, real)
     space = Workspace(names)
-    slots = []
-    for b in program.buffers:
-        table = None
-        if b.data is not None:
-            table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
-        slots.append(Slot(b.name, b.role, b.size, table))
+    kinds: dict[str, Any] = {"int": np.int64, "float": np.float64 if real.element == "double" else np.float32}
+    tables = (None if b.data is None else np.ascontiguousarray(b.data, kinds[b.kind]) for b in program.buffers)
+    slots = (Slot(b.name, b.role, b.size, table) for b, table in zip(program.buffers, tables, strict=True))
     rolled = any(isinstance(x, Loop) for x in program.body)
     loops = rolled and real.lanes == 1 and not packed.in_all_loops
     source, apart = llvm_source(names, space, loops and plan.lengthy)
     code = host().object_code(source, apart, loops=loops, quick=plan.lengthy)
-    return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
+    return Artifact(real, tuple(slots), space.size, cost, code)
 
 
 def _cost(program: Program, real: Real) -> int:
     """Roughly how long a state takes, in picoseconds: operations, and numbers that are moved to lanes and back."""
     constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
-    moved = sum(b.size for b in program.buffers if b.role in ("input", "output"))
+    moved = sum(_moved(program, b, real) for b in program.buffers if b.role in ("input", "output"))
     return int(OPERATION * _operations(program.body, constants) / real.lanes + MOVE * moved * real.size)
+
+
+def _moved(program: Program, b: Buffer, real: Real) -> int:
+    """How many numbers of an array are moved: of results in lanes each value once."""
+    stored = [x.value for x in program.body if isinstance(x, Store) and x.buffer == b.name]
+    return len({*stored}) if len(stored) == b.size and real.lanes > 1 else b.size
 
 
 def _operations(block: Block, constants: dict[int, Any]) -> float:

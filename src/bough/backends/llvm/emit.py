@@ -60,6 +60,7 @@ def _declarations(real: Real) -> list[str]:
     lines += [f"declare {e} @{name}{end}({e})" for name in ("sin", "cos")]
     lines.append(f"declare {e} @atan2{end}({e}, {e})")
     lines.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    lines.append("declare void @llvm.memset.inline.p0.i64(ptr, i8, i64 immarg, i1 immarg)")
     lines.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     lines.append("declare i64 @llvm.cttz.i64(i64, i1)")
     lines.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")

@@ -37,25 +37,21 @@ def write_zeros(w: Writer, address: str, count: int) -> None:
     turn = VECTORS_A_TURN * wide
     whole = total // turn
 
-    def fill(place: str, first: int, size: int) -> None:
-        while size:
-            width = next(n for n in (wide, 32, 16, 8, 4) if n <= min(size, wide))
-            to = w.new(f"getelementptr i8, ptr {place}, i64 {first}")
-            w.line(f"store <{width} x i8> zeroinitializer, ptr {to}, align {w.real.size}")
-            first, size = first + width, size - width
+    def fill(place: str, size: int) -> None:
+        w.line(f"call void @llvm.memset.inline.p0.i64(ptr align {w.real.size} {place}, i8 0, i64 {size}, i1 false)")
 
     if whole > 1:
         before, turning, after, k, following = w.block, w.label(), w.label(), w.name(), w.name()
         w.jump(turning)
         w.start(turning)
         w.line(f"{k} = phi i64 [ 0, %{before} ], [ {following}, %{turning} ]")
-        fill(w.new(f"getelementptr i8, ptr {address}, i64 {k}"), 0, turn)
+        fill(w.new(f"getelementptr i8, ptr {address}, i64 {k}"), turn)
         w.line(f"{following} = add i64 {k}, {turn}")
         w.branch(w.new(f"icmp ult i64 {following}, {whole * turn}"), turning, after)
         w.start(after)
     else:
         whole = 0
-    fill(address, whole * turn, total - whole * turn)
+    fill(w.new(f"getelementptr i8, ptr {address}, i64 {whole * turn}"), total - whole * turn)
 
 
 def _part(size: int) -> int:
