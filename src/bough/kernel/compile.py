@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -188,12 +189,28 @@ def _artifacts(f: Function, signature: Signature) -> Callable[[Real, bool], Arti
             hint = {} if checker else f.limbs([a.name for a in present])
             return compile_program(programs[checker], real, hint).to_bytes()
 
-        code = stored(f, signature, f"{checker}\0{real!r}", _place(), made)
+        def made_at_once() -> bytes:
+            with _no_garbage_collected():
+                return made()
+
+        code = stored(f, signature, f"{checker}\0{real!r}", _place(), made_at_once)
         with suppress(ProgramError):  # written by hand, perhaps: made anew
             return Artifact.from_bytes(code)
-        return Artifact.from_bytes(made())
+        return Artifact.from_bytes(made_at_once())
 
     return artifact
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Programs are many objects that stay until they are done: looking through them for garbage finds none."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
 
 
 def stored(f: Function, signature: Signature, said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:

@@ -12,7 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bough.program.check import check
-from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, boundary, walk
+from bough.program.ir import (
+    Apply,
+    Block,
+    Const,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Store,
+    Switch,
+    boundary,
+    inside,
+    walk,
+)
 
 __all__ = ["drop_unused", "share_reciprocals", "simplify", "store_early"]
 
@@ -138,7 +151,16 @@ def _without_unused(body: Block, observed: set[str]) -> tuple[Block, set[str], s
     stored: set[str] = set()
 
     def needed(x: Loop | Switch) -> bool:
-        return not used.isdisjoint(x.results) or any(isinstance(y, Store) and y.buffer in observed for y in walk((x,)))
+        return not used.isdisjoint(x.results) or any(map(stores, inside(x)))
+
+    def stores(block: Block) -> bool:
+        for y in block:
+            if isinstance(y, Store):
+                if y.buffer in observed:
+                    return True
+            elif isinstance(y, (Loop, Switch)) and any(map(stores, inside(y))):
+                return True
+        return False
 
     def keep(block: Block) -> Block:
         result: list[Instruction] = []

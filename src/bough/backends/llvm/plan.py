@@ -111,10 +111,11 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
         if not (value in constants or value in given or value in slots) and home.get(value) != place:
             crossing[value] = None
 
-    for chunk in chunks:
-        home |= {value: chunk.number for x in _all(chunk.body) for value in made_by(x)}
-    for chunk in chunks:
-        for x in _all(chunk.body):
+    listed = [_all(chunk.body) for chunk in chunks]
+    for chunk, inner in zip(chunks, listed, strict=True):
+        home |= {value: chunk.number for x in inner for value in made_by(x)}
+    for chunk, inner in zip(chunks, listed, strict=True):
+        for x in inner:
             for value in boundary(x):
                 need(value, chunk.number)
     for step in _large(steps):
@@ -234,7 +235,7 @@ class _Lives:
                 for place, top in enumerate(step.body):
                     if isinstance(top, (Apply, Load)):
                         self._made[top.result] = self._now, place
-                    for x in _all([top]):
+                    for x in _all([top]) if isinstance(top, (Loop, Switch)) else (top,):
                         self._make(made_by(x), around)
                         self._use(boundary(x), around, place)
             elif isinstance(step, LargeLoop):
