@@ -91,7 +91,7 @@ class LoadWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A scene, or the file of a model, says something that a simulation does not heed."""
+    """A simulation does not heed what a scene, or the file of a model, says, or begins where no mechanism can be."""
 
 
 class SaveError(BoughError, ValueError):

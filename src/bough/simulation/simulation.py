@@ -30,6 +30,7 @@ from bough.simulation.arguments import (
 from bough.simulation.derivatives import Differentiated, is_traced_by_jax, wants_gradients
 from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
+from bough.simulation.open_loops import tell_of_open_loops
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Controller, Run
 from bough.simulation.state import State
@@ -262,6 +263,8 @@ class Simulation(Differentiated):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
         read_acting(acting, "argument of run")
         often = whole_number(hold, "hold", least=1)
+        if resume is None and integrator in (None, self.integrator, ADAPTIVE):  # others tell themselves
+            tell_of_open_loops(self.model, start)
         total, every = samples = read_times(duration, rate, self.dt, 8 + start.nbytes + velocity.nbytes)
         if integrator == ADAPTIVE:
             orders = Orders(self.model, self.parameters, start.shape[:-1], acting, controller, often * self.dt)
@@ -304,6 +307,7 @@ class Simulation(Differentiated):
 
         where = {name: options.pop(name) for name in ("host", "port") if name in options}
         start, speeds = (x.astype("float64") for x in read_start(self.model, q, v))
+        tell_of_open_loops(self.model, start)
         live = Live(self, start, speeds, options, **where)
         if browser:
             live.viewer.open()
