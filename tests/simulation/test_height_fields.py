@@ -196,7 +196,7 @@ def test_things_rest_where_they_rest_on_mujocos(shape: str) -> None:
 
 def ray_heights(m: Any, d: Any, x: Any, y: Any) -> np.ndarray:
     """How high MuJoCo's ground is at some places: where rays from above end on geometries of the world."""
-    import mujoco  # noqa: PLC0415
+    import mujoco
 
     d.qpos[2] = 9.0
     mujoco.mj_forward(m, d)
@@ -210,7 +210,7 @@ def ray_heights(m: Any, d: Any, x: Any, y: Any) -> np.ndarray:
 @pytest.mark.parametrize("corner", range(4))
 @pytest.mark.parametrize("saddle", [False, True])
 def test_cells_are_parted_along_the_diagonal_of_mujocos(corner: int, saddle: bool) -> None:
-    """One corner that is higher than the others, or the one across from it too: balls touch where they touch MuJoCo's."""
+    """One corner that is higher than the others, or the one across too: balls touch where they touch MuJoCo's."""
     mujoco = pytest.importorskip("mujoco")
     heights = np.zeros(4)
     heights[[corner, 3 - corner] if saddle else [corner]] = 0.8

@@ -252,7 +252,8 @@ def _closed(model: bough.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
     rng = np.random.default_rng(0)
     for spread in (0.0, *(0.5,) * NEAR_STARTS):
         with suppress(AssemblyError):
-            return bough.loops.assemble(model, bough.integrate(model, q, spread * rng.normal(size=model.nv)))
+            near = bough.integrate(model, q, spread * rng.normal(size=model.nv))
+            return np.asarray(bough.loops.assemble(model, near), np.float64)
     return q
 
 

@@ -82,7 +82,7 @@ def step_function(
     def bind(x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:
         numbers = {key: values for key, values in x.items() if key != "parameters"}
         taken = _taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)
-        return linearised(*taken, accelerations)
+        return linearised(*taken, accelerations=accelerations)
 
     made.differential = lambda inputs: ImplicitLinear(bind, inputs, sizes, "a")
     return made

@@ -175,11 +175,12 @@ class Scene:
 
         Between each four neighbouring heights lie two triangles, on both sides of the diagonal from the corner of least
         x and y to that of most. Each point of a shape touches the triangle beneath it: a ball where its own surface is
-        lowest on the triangles beneath its middle and beside it, so that it rests on both sides of a groove; a capsule so with both ends, and with its middle; boxes, cylinders and hulls with their
-        lowest corners, and with the middle between these where the ground is higher there. What lies beside the
-        rectangle, or deeper in the ground than a shape is large, does not touch. At the border stands a wall, which
-        points of shapes touch whose middle lies beyond it; balls do not. Sharp peaks between the corners of a shape go
-        unnoticed until a corner is beneath them, so cells should not be much smaller than what stands on them.
+        lowest on the triangles beneath its middle and beside it, so that it rests on both sides of a groove; a capsule
+        so with both ends, and with its middle; boxes, cylinders and hulls with their lowest corners, and with the
+        middle between these where the ground is higher there. What lies beside the rectangle, or deeper in the ground
+        than a shape is large, does not touch. At the border stands a wall, which points of shapes touch whose middle
+        lies beyond it; balls do not. Sharp peaks between the corners of a shape go unnoticed until a corner is beneath
+        them, so cells should not be much smaller than what stands on them.
 
         Parameters
         ----------

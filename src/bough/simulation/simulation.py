@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bough.algorithms.soft.states import MOST_STEPS
 from bough.errors import UnknownNameError
 from bough.reading import known_name, shown, whole_number
+from bough.simulation.acting import Acting, Controller
 from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
     ACTING,
@@ -18,7 +19,6 @@ from bough.simulation.arguments import (
     are_single,
     in_single,
     is_single,
-    read_acting,
     read_begin,
     read_servo,
     read_start,
@@ -32,7 +32,7 @@ from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
 from bough.simulation.open_loops import tell_of_open_loops
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
-from bough.simulation.run import Controller, Run
+from bough.simulation.run import Run
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep, sweep_of
 from bough.simulation.sweep_axes import Runs
@@ -258,16 +258,19 @@ class Simulation(Differentiated):
         known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
         if self.law == "hard":
             require_of_hard_law(integrator)
-        start, velocity = begin = read_begin(self.model, q, v, resume)
+        begin = read_begin(self.model, q, v, resume)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
-        read_acting(acting, "argument of run")
+        acts = Acting(self._steps.inputs, self.parameters)
+        acting = acts.read(acting, "argument of run")
+        start, velocity = begin = acts.begin(*begin, acting, resume is not None)
+        asked = None if controller is None else acts.asked(controller)
         often = whole_number(hold, "hold", least=1)
         if resume is None and integrator in (None, self.integrator, ADAPTIVE):  # others tell themselves
             tell_of_open_loops(self.model, start)
         total, every = samples = read_times(duration, rate, self.dt, 8 + start.nbytes + velocity.nbytes)
         if integrator == ADAPTIVE:
-            orders = Orders(self.model, self.parameters, start.shape[:-1], acting, controller, often * self.dt)
+            orders = Orders(self.model, self.parameters, start.shape[:-1], acting, asked, often * self.dt)
             with interrupted_once(resume is not None):
                 found = adaptive_run(self._trial, self.dt, begin, samples, accuracy, events, orders, resume)
                 found.go(show_progress)
@@ -280,7 +283,7 @@ class Simulation(Differentiated):
                 show_progress=show_progress, **acting
             )  # fmt: skip
         watch = Watch(self.model, watched, self.dt) if watched else None
-        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume, watch)
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch)
         with interrupted_once(resume is not None):
             run.go(total, every, show_progress)
             return run.trajectory(self.scene, self._sense)

@@ -4,11 +4,11 @@ With what is given x (q, v, dt and all that acts) a step is
 
     z₀ = start(x),    0 = residual(x, zₖ, yₖ),    zₖ₊₁ = stage(x, zₖ, yₖ),    q′, v′, a′ = end(x, z_S),
 
-where the unknowns y are the accelerations under soft contact and, for Euler's method with damping, those that
-damping leaves of them, and a′ are those that the next step starts from. What they change by where x and z change is - (∂residual/∂y)⁻¹ times the change of the residual.
-For accelerations that matrix is H = M + Jᵀ W J, which a Newton step factorises: rows that press go on pressing, and
-Newton's method itself is not differentiated. Residuals are written by inverse dynamics, so that no derivative of M is
-needed.
+where the unknowns y are the accelerations under soft contact and, for Euler's method with damping, those that damping
+leaves of them, and a′ are those that the next step starts from. What they change by where x and z change is -
+(∂residual/∂y)⁻¹ times the change of the residual. For accelerations that matrix is H = M + Jᵀ W J, which a Newton
+step factorises: rows that press go on pressing, and Newton's method itself is not differentiated. Residuals are
+written by inverse dynamics, so that no derivative of M is needed.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ class _Step:
 
 
 class EulerStep(_Step):
-    """Semi-implicit: y = (v̇ under contact, v̇ with damping as at the end of the step), z = (what v is moved by, what is told)."""
+    """Semi-implicit: y = (v̇ under contact, v̇ with damping as at the end of the step), z = what v is moved by.
+
+    If accelerations are told, they are behind it in z.
+    """
 
     stages, implicit = 1, True
     _solved: SoftProblem
@@ -157,7 +160,10 @@ class EulerStep(_Step):
 
 
 class RungeKuttaStep(_Step):
-    """The classical method: y = accelerations of a stage, z = (q, the way to it, v, sums of the rates of q and v, what is told)."""
+    """The classical method: y = accelerations of a stage, z = (q, the way to it, v, sums of the rates of q and v).
+
+    If accelerations are told, those of the stage before are behind it in z.
+    """
 
     stages, implicit = len(WEIGHTS.data), False
 
