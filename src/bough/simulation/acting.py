@@ -23,14 +23,19 @@ Controller = Callable[[float, FloatArray, FloatArray], "ArrayLike | Mapping[str,
 
 
 class Acting:
-    """What may act in a run, by name: the inputs of a step, and the parameters that come with every state."""
+    """What may act in a run, by name: the inputs of a step, and the parameters that come with every state.
 
-    def __init__(self, inputs: Sequence[Argument], parameters: Sequence[Parameter]) -> None:
-        self._inputs, self._parameters = {a.name: a for a in inputs}, parameters
+    `tell` is called where there are targets: it warns of joints that they do not move.
+    """
+
+    def __init__(self, inputs: Sequence[Argument], parameters: Sequence[Parameter], tell: Callable[[], Any]) -> None:
+        self._inputs, self._parameters, self._tell = {a.name: a for a in inputs}, parameters, tell
 
     def read(self, given: Mapping[str, Any], kind: str, of: str = "") -> dict[str, Any]:
         """Arrays of its own; lone numbers and what is None as they are. `kind` and `of` what are for errors."""
         read_acting(given, kind)
+        if given.get("target") is not None:
+            self._tell()
         return {name: None if x is None else self._value(name, x, of) for name, x in given.items()}
 
     def _value(self, name: str, x: Any, of: str) -> Any:

@@ -156,7 +156,7 @@ class Simulation(Differentiated):
         single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
         values = (read_values(self.parameters, parameters),) if self.parameters or parameters is not None else ()
         if target is not None or kp is not None or kd is not None:
-            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+            target, kp, kd = read_servo(target, kp, kd, self._drawn)
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
         if type(steps) is not int or steps > FEW:
@@ -266,7 +266,7 @@ class Simulation(Differentiated):
         begin = read_begin(self.model, q, v, resume)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
-        acts = Acting(self._steps.inputs, self.parameters)
+        acts = Acting(self._steps.inputs, self.parameters, lambda: self._drawn)
         acting = acts.read(acting, "argument of run")
         start, velocity = begin = acts.begin(*begin, acting, resume is not None)
         asked = None if controller is None else acts.asked(controller)
