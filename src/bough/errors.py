@@ -93,7 +93,7 @@ class LoadWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A warning: a scene, or the file of a model, contains something that a simulation ignores."""
+    """A warning: a simulation ignores something in a scene or a model file, or starts from an impossible state."""
 
 
 class SaveError(BoughError, ValueError):

@@ -15,6 +15,7 @@ from bough.backends import ReferenceKernel
 from bough.errors import ModelError
 from bough.program import evaluate, trace
 from bough.spatial import Matrix, Transform, Vector
+from bough.viewer.drawables import field_triangles
 from compiled import Compiled
 from on_host import OnHost, needs_compiler
 
@@ -191,6 +192,75 @@ def test_things_rest_where_they_rest_on_mujocos(shape: str) -> None:
     there = d.qpos[2] - np.abs(d.qpos[1]) * 0.05 / 1.6
     assert run.q[-1, 2] - np.abs(run.q[-1, 1]) * 0.05 / 1.6 == pytest.approx(there, abs=2e-3)
     assert run.q[-1, 0] == pytest.approx(d.qpos[0], abs=2e-2)
+
+
+def ray_heights(m: Any, d: Any, x: Any, y: Any) -> np.ndarray:
+    """How high MuJoCo's ground is at some places: where rays from above end on geometries of the world."""
+    import mujoco
+
+    d.qpos[2] = 9.0
+    mujoco.mj_forward(m, d)
+    down, seen = np.array([0.0, 0.0, -1.0]), np.zeros(1, np.int32)
+    group = np.ones(6, np.uint8)
+    return np.array([
+        5.0 - mujoco.mj_ray(m, d, np.array([*at, 5.0]), down, group, 1, 1, seen) for at in zip(x, y, strict=True)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("corner", range(4))
+@pytest.mark.parametrize("saddle", [False, True])
+def test_cells_are_parted_along_the_diagonal_of_mujocos(corner: int, saddle: bool) -> None:
+    """One corner that is higher than the others, or the one across too: balls touch where they touch MuJoCo's."""
+    mujoco = pytest.importorskip("mujoco")
+    heights = np.zeros(4)
+    heights[[corner, 3 - corner] if saddle else [corner]] = 0.8
+    text = field_file(heights.reshape(2, 2), 'size="0.02"')
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    sim = bough.Simulation(bough.load(text))
+    q = bough.neutral(sim.model)
+    for x, y in ((0.0, 0.01), (0.5, 0.3), (-0.5, 0.3), (0.5, -0.3), (-0.5, -0.3)):
+        first = {}
+        for z in np.arange(0.0, 0.9, 0.01)[::-1]:
+            q[:3] = d.qpos[:3] = x, y, z
+            mujoco.mj_forward(m, d)
+            if sim.contacts(q, np.zeros(6)).depths.max(initial=0.0) > 0.0:
+                first.setdefault("ours", z)
+            if d.ncon and d.contact.dist.min() < 0.0:
+                first.setdefault("theirs", z)
+        assert first["ours"] == first["theirs"]
+
+
+def test_a_ball_is_pushed_as_by_the_wavy_ground_of_mujoco() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    rng = np.random.default_rng(4)
+    text = field_file(rng.uniform(0.0, 0.3, (9, 8)), 'size="0.01"')
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    sim = bough.Simulation(bough.load(text))
+    q, compared = bough.neutral(sim.model), 0
+    x, y = rng.uniform(-0.9, 0.9, 60), rng.uniform(-0.7, 0.7, 60)
+    for place in zip(x, y, ray_heights(m, d, x, y) + 0.0098, strict=True):
+        q[:3], v = place, 0.3 * rng.normal(size=6)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(sim.model, q, v)
+        mujoco.mj_forward(m, d)
+        found = sim.contacts(q, v)
+        if (found.depths > 0.0).sum() == d.ncon == 1:  # beside an edge it may be held by one triangle more
+            compared += 1
+            theirs = d.qacc - [*np.cross(v[3:], v[:3]), 0.0, 0.0, 0.0]
+            np.testing.assert_allclose(found.acceleration, theirs, atol=1e-4 * np.abs(theirs).max())
+    assert compared > 45
+
+
+def test_triangles_that_are_drawn_are_those_of_mujoco() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    heights = np.random.default_rng(6).uniform(0.0, 0.3, (5, 4))
+    text = field_file(heights, 'size="0.1"')
+    m = mujoco.MjModel.from_xml_string(text)
+    ground = bough.load(text).geometries[0]
+    drawn = field_triangles(ground.heights, ground.size)
+    x, y, z = drawn.corners[drawn.faces].mean(axis=1).T
+    np.testing.assert_allclose(z + ground.placement.vector[2], ray_heights(m, mujoco.MjData(m), x, y), atol=1e-6)
 
 
 def test_heights_come_from_files_and_go_there(tmp_path: Path) -> None:

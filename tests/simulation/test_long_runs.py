@@ -222,7 +222,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"integrator": "adaptive", "accuracy": 0}, ShapeError, "accuracy is 0, expected a positive number"),
     ({"integrator": "adaptive", "controller": 3}, TypeError, "controller is 3, expected a function"),
     ({"integrator": "adaptive", "controller": lambda t, q, v: None}, ShapeError, "controller returned None at 0 s"),
-    ({"integrator": "adaptive", "tau": [1, 2, 3]}, ShapeError, r"tau has shape \(1, 3\), expected \(..., 1\)"),
+    ({"integrator": "adaptive", "tau": [1, 2, 3]}, ShapeError, r"tau has shape \(3,\), expected \(..., 1\)"),
 ]
 
 

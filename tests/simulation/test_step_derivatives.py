@@ -70,6 +70,36 @@ def test_steps_on_the_floor_have_the_derivatives_of_differences(
     assert error_along(sim, q, v, rng, {"control": np.array([0.6]), "tau": 0.1 * rng.normal(size=model.nv)}) < 1e-6
 
 
+def accelerations_slope(sim: bough.Simulation, q: Any, v: Any, w: Any, rates: tuple[Any, Any], steps: int) -> float:
+    """How the accelerations after some steps, weighted, change along a direction, by differences."""
+
+    def total(t: float) -> float:
+        return float(w @ sim.step(bough.integrate(sim.model, q, t * rates[0]), v + t * rates[1], steps=steps).a)
+
+    return (8.0 * (total(SMALL) - total(-SMALL)) - (total(2 * SMALL) - total(-2 * SMALL))) / (12.0 * SMALL)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize(
+    ("cone", "integrator"), [("pyramidal", "Euler"), ("elliptic", "implicitfast"), ("elliptic", "RK4")]
+)
+def test_accelerations_of_a_step_have_gradients(
+    cone: str, integrator: str, steps: int, rng: np.random.Generator
+) -> None:
+    model = bough.load(ON_THE_FLOOR.format(cone=cone, integrator=integrator, condim=3))
+    sim = bough.Simulation(model, tolerance=1e-14)
+    q, v = np.array(model.simulation.reference), 0.05 * rng.normal(size=model.nv)
+    w, *rates = rng.normal(size=(3, model.nv))
+    expected = accelerations_slope(sim, q, v, w, (rates[0], rates[1]), steps)
+    torch, jax = (pytest.importorskip(name) for name in ("torch", "jax"))
+    by_v, way = torch.tensor(v, requires_grad=True), torch.zeros(model.nv, dtype=torch.float64, requires_grad=True)
+    (sim.step(bough.integrate(model, q, way), by_v, steps=steps).a @ torch.tensor(w)).backward()
+    assert float(way.grad.numpy() @ rates[0] + by_v.grad.numpy() @ rates[1]) == pytest.approx(expected, rel=1e-6)
+    with jax.enable_x64(True):
+        found = jax.grad(lambda d, v: w @ sim.step(bough.integrate(model, q, d), v, steps=steps).a, (0, 1))(0.0 * v, v)
+    assert float(np.asarray(found[0]) @ rates[0] + np.asarray(found[1]) @ rates[1]) == pytest.approx(expected, rel=1e-6)
+
+
 ACTUATED = """<mujoco><option timestep="0.004" integrator="implicitfast"/>
   <worldbody><geom type="plane" size="0 0 1"/>
     <body pos="0 0 0.0997"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>

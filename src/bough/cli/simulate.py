@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import bough
 from bough.cli.models import add_model, chosen_model, has_hulls, mesh_folders
 from bough.cli.terminal import require_path, say
 from bough.cli.view import add_page, page_options, require_port, serve
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import AssemblyError, ModelError, UnknownNameError
 
 __all__ = ["SET", "chosen_pose", "register"]
 
@@ -28,6 +29,9 @@ WARM = 0.5
 KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
+
+NEAR_STARTS = 8
+"""Poses near that of the file from which loops are closed, if they cannot be from there."""
 
 SHOWN_TOGETHER = {".gif": 64, ".mp4": 64, ".png": 12}
 """States beside each other that a film shows at most, and a PNG file, which has several poses of each."""
@@ -156,6 +160,8 @@ def run(options: argparse.Namespace) -> int:
         restitution=options.restitution,
     )
     q = chosen_pose(model, options)
+    if model.constraints and not options.set:
+        q = _closed(model, q)
     if floats:
         q = bough.simulation.on_the_floor(scene, q, DROP if options.drop is None else options.drop)
     states, drawn = _spread(model, q, options.batch, options.seed or 0), _acting(model, q, options)
@@ -250,6 +256,16 @@ def chosen_pose(model: bough.Model, options: argparse.Namespace) -> NDArray[np.f
     given = np.array(model.simulation.reference)
     q = given if given.shape == (model.nq,) else np.asarray(bough.neutral(model))
     return _with_joints(model, q, options.set, "--set")
+
+
+def _closed(model: bough.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The pose with loops closed, if they can be from there or near it: flat, a mechanism may have nowhere to go."""
+    rng = np.random.default_rng(0)
+    for spread in (0.0, *(0.5,) * NEAR_STARTS):
+        with suppress(AssemblyError):
+            near = bough.integrate(model, q, spread * rng.normal(size=model.nv))
+            return np.asarray(bough.loops.assemble(model, near), np.float64)
+    return q
 
 
 def _with_joints(model: bough.Model, q: NDArray[Any], given: list[str], option: str) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from bough.formats.report import Report
 from bough.formats.structure import in_order, root_of, with_root
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.constraints import misfit
+from bough.model.effortless import effortless_joints
 from bough.model.joints.reading import read_floats
 from bough.model.massless import idle_joints
 from bough.model.parts import HERE
@@ -251,11 +252,11 @@ class _Assembly:
         with self._report.at(None):
             model = self._with_simulation(self._builder.build())
         if model is not None and self._report.collect:
-            self._remark_idle(model, connections)
+            self._remark_joints(model, connections)
         return model if model is None or self._options.merge_fixed else self._with_parts(model)
 
-    def _remark_idle(self, model: Model, connections: Sequence[Connection]) -> None:
-        """Say which joints forward dynamics will refuse."""
+    def _remark_joints(self, model: Model, connections: Sequence[Connection]) -> None:
+        """Say which joints forward dynamics will refuse, and which no drive may move."""
         by_name = {c.name: c for c in connections}
         for c in (by_name[name] for name in idle_joints(model)):
             self._report.remark(
@@ -263,6 +264,9 @@ class _Assembly:
                 f"mass and inertia of link {c.child!r} or of those it carries, or an armature of the joint",
                 c.line,
             )
+        for c in (by_name[name] for name in effortless_joints(model) if name in by_name):
+            told = "targets in a simulation do not move it, expected a positive effort, or none"
+            self._report.remark(f"joint {c.name!r} has effort 0: {told}", c.line)
 
     def _base(self, root: str) -> None:
         """The root link: the base itself, fixed to it, or floating over it."""

@@ -51,8 +51,8 @@ class Staged(Protocol):
     def stage(self, z: Scalars, y: Scalars, weight: Scalar, reach: Scalar) -> list[Scalar]:
         """z of the next stage."""
 
-    def end(self, z: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        """Configuration and velocity after the last."""
+    def end(self, z: Scalars) -> dict[str, list[Scalar]]:
+        """The outputs after the last, by name."""
 
 
 class ImplicitLinear:
@@ -93,7 +93,7 @@ class ImplicitLinear:
 
         start: _Two = tuple(begin), tuple(first)
         last, _ = repeat(step.stages, advance, start) if step.stages > 1 else advance(0, start)
-        self.outputs: Mapping[str, Array] = dict(zip(("q_after", "v_after"), step.end(last), strict=True))
+        self.outputs: Mapping[str, Array] = {**step.end(last)}
 
     def grouped(self, wrt: Sequence[str]) -> list[tuple[str, ...]]:
         """Inputs along which columns are best found by the same code: those that move much of the residual."""
@@ -126,7 +126,7 @@ class ImplicitLinear:
         )
 
     def _end(self) -> Program:
-        return self._traced("end", lambda step, z: dict(zip(self.outputs, step.end(z), strict=True)), z=self._nz)
+        return self._traced("end", lambda step, z: step.end(z), z=self._nz)
 
     def _at(self, k: Index) -> tuple[list[Scalar], list[Scalar], dict[str, Array]]:
         """z and y of a stage, and all that its programs take."""

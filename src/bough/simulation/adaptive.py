@@ -18,7 +18,7 @@ from bough.scalar.tolerances import SAME_TIME
 from bough.simulation.arguments import ACTING, per_state, read_acting, read_servo, read_values
 from bough.simulation.events import Event, Occurrence, happened, place_of, read_events, values_of
 from bough.simulation.progress import progress
-from bough.simulation.run import Controller, Sense, read_orders
+from bough.simulation.run import Asked, Sense
 
 if TYPE_CHECKING:
     from bough.simulation.scene import Scene
@@ -189,7 +189,7 @@ class Orders:
         parameters: Sequence[Parameter],
         batch: tuple[int, ...],
         acting: Mapping[str, Any],
-        controller: Controller | None,
+        controller: Asked | None,
         interval: float,
     ) -> None:
         self._model, self._parameters, self._batch = model, parameters, batch
@@ -201,7 +201,7 @@ class Orders:
         """Ask the controller what acts from a time on; until when it does."""
         if self._controller is None:
             return end
-        given = read_orders(self._controller, time, q, v)
+        given = self._controller(time, q, v)
         self._given.append((time, {**self._given[-1][1], **given}))
         self.flat = self._read(self._given[-1][1])
         after = (math.floor(time / self._interval * (1.0 + SAME_TIME)) + 1) * self._interval

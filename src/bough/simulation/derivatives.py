@@ -291,7 +291,7 @@ class Differentiated(Measurable):
         """The inputs of a step by name."""
         a, tau, control, target, kp, kd, f_ext, numbers = read_acting(acting, kind, ("a", *ACTING))
         if target is not None or kp is not None or kd is not None:
-            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+            target, kp, kd = read_servo(target, kp, kd, self._drawn)
         given = {
             "q": q, "v": v, "a": self._zeros if a is None else a, "dt": self._dt, "tau": tau, "control": control,
             "target": target, "kp": kp, "kd": kd, "f_ext": f_ext,

@@ -16,6 +16,7 @@ from bough.errors import ModelError, SimulationWarning, UnknownNameError, warn
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
 from bough.model import Geometry, Model, Parameter
+from bough.model.effortless import effortless_joints
 from bough.model.surface import read_restitution
 from bough.reading import counted, instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
@@ -192,6 +193,16 @@ class Prepared:
     def _dt(self) -> NDArray[np.float64]:
         return np.array(self.dt)
 
+    @cached_property
+    def _drawn(self) -> int:
+        """Of how many velocities targets are; who first asks is told which joints they do not move."""
+        idle = effortless_joints(self.model)
+        if idle:
+            more = f" (and {len(idle) - 1} more)" if len(idle) > 1 else ""
+            told = "targets, kp and kd have no effect on it; model.with_joint(..., effort=...) gives it one"
+            warn(f"joint {idle[0]!r} of {self.model.name!r}{more} has effort 0: {told}", SimulationWarning)
+        return self.model.nv
+
     @property
     def _sense(self) -> Sense | None:
         """What gives the numbers of all sensors in states, if there are any."""
@@ -212,7 +223,7 @@ class Prepared:
         more = (read_values(self.parameters, numbers),) if self.parameters or numbers is not None else ()
         single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
         if target is not None or kp is not None or kd is not None:
-            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+            target, kp, kd = read_servo(target, kp, kd, self._drawn)
         values = [q, v, self._zeros if a is None else a, self._dt, tau, control, target, kp, kd, f_ext, *more]
         if self._roomier is not None:
             return Measured._make(self._roomier.measured(values, self._measure(*values)))

@@ -68,7 +68,7 @@ def step_function(
 ) -> Function:
     """From a state and the accelerations before it to the state after one step, with derivatives.
 
-    The `accelerations` that the next step starts from have none: it finds the same ones from any.
+    By the accelerations before it there are none: the step finds the same ones from any.
     """
     outputs = [Argument("q_after", (model.nq,), "configuration"), Argument("v_after", (model.nv,), "velocity")]
     if accelerations:
@@ -84,7 +84,8 @@ def step_function(
 
     def bind(x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:
         numbers = {key: values for key, values in x.items() if key != "parameters"}
-        return linearised(*(_taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)))
+        taken = _taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)
+        return linearised(*taken, accelerations=accelerations)
 
     made.differential = lambda inputs: ImplicitLinear(bind, inputs, sizes, "a")
     return made

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
-from bough.reading import shown
-from bough.simulation.arguments import read_acting
 from bough.simulation.progress import progress
 from bough.simulation.state import State
 from bough.simulation.trajectory_samples import joined
@@ -22,15 +18,14 @@ if TYPE_CHECKING:
     from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["Controller", "Run", "Sense", "read_orders"]
+__all__ = ["Asked", "Run", "Sense"]
 
 INTERRUPTED, ENDED = 3, 5
 WHOLE = 1e-6
 """By how much a number of steps may differ from a whole one."""
 
-Controller = Callable[[float, FloatArray, FloatArray], "ArrayLike | Mapping[str, ArrayLike]"]
-"""From time (s), q and v to joint forces, or to any of tau, control, target, kp, kd, f_ext by name."""
-
+Asked = Callable[[float, FloatArray, FloatArray], Mapping[str, Any]]
+"""From time (s), q and v to what acts from then on, by name."""
 
 Sense = Callable[[FloatArray, FloatArray, "Mapping[str, Any]"], FloatArray]
 """From q, v and what acts to the numbers of all sensors."""
@@ -47,7 +42,7 @@ class Run:
         v: FloatArray,
         a: FloatArray,
         acting: dict[str, Any],
-        controller: Controller | None,
+        controller: Asked | None,
         hold: int,
         before: Trajectory | None = None,
         watch: Watch | None = None,
@@ -150,7 +145,7 @@ class Run:
     def _advance(self, done: int, ahead: int, sampled: bool) -> None:
         acting = self._acting
         if self._controller is not None and done % self._hold == 0:
-            given = read_orders(self._controller, done * self._dt, self._state.q, self._state.v)
+            given = self._controller(done * self._dt, self._state.q, self._state.v)
             acting = self._acting = {**acting, **given}
         if sampled:
             self._given.append(acting)
@@ -165,17 +160,3 @@ class Run:
             self._state, ended = self._watch.after(done * self._dt, before, self._state, self.status == 0)
             self.status = np.where(ended < np.inf, ENDED, self.status)
             self.stopped = np.minimum(self.stopped, ended)
-
-
-def read_orders(controller: Controller, time: float, q: FloatArray, v: FloatArray) -> Mapping[str, Any]:
-    """What a controller says in a state, by name: it has a state of its own to work with, and so has who keeps it."""
-    given: Any = controller(time, np.array(q), np.array(v))
-    if given is None:
-        raise ShapeError(
-            f"the controller returned {shown(given)} at {time:.6g} s, expected joint forces (..., nv), or a dictionary "
-            "with any of tau, control, target, kp, kd and f_ext ({} for no change)"
-        )
-    if not isinstance(given, Mapping):
-        given = {"tau": given}
-    read_acting(given, "thing that a controller could return")
-    return {name: deepcopy(value) for name, value in given.items()}

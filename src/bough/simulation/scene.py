@@ -173,7 +173,8 @@ class Scene:
     def height_field(self, heights: ArrayLike, size: ArrayLike, **options: Any) -> Scene:
         """Add uneven ground.
 
-        Four neighbouring heights span two triangles. Each point of a shape touches the triangle below it. Spheres touch
+        Four neighbouring heights span two triangles, on both sides of the diagonal from the corner of least x and y to
+        that of greatest x and y. Each point of a shape touches the triangle below it. Spheres touch
         the triangles below and next to their centre, so that they rest on both sides of a groove. Capsules touch with
         both ends and their middle. Boxes, cylinders and hulls touch with their lowest corners, and with the midpoint of
         these if the ground is higher there. There is no contact outside the rectangle, or deeper in the ground than the

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from bough.algorithms.soft.states import MOST_STEPS
 from bough.errors import UnknownNameError
 from bough.reading import known_name, shown, whole_number
+from bough.simulation.acting import Acting, Controller
 from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
     ACTING,
     ONE,
     are_single,
     is_single,
-    read_acting,
     read_begin,
     read_servo,
     read_start,
@@ -28,8 +28,10 @@ from bough.simulation.arguments import (
 )  # fmt: skip
 from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
+from bough.simulation.open_loops import tell_of_open_loops
+from bough.simulation.pieces import FEW, in_pieces, is_long
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
-from bough.simulation.run import Controller, Run
+from bough.simulation.run import Run
 from bough.simulation.state import State
 from bough.simulation.stepped import Stepped
 from bough.simulation.sweep import Sweep, sweep_of
@@ -151,8 +153,12 @@ class Simulation(Stepped):
         """
         aim, stiffness, damping = target, kp, kd
         if target is not None or kp is not None or kd is not None:
-            aim, stiffness, damping = read_servo(target, kp, kd, self.model.nv)
+            aim, stiffness, damping = read_servo(target, kp, kd, self._drawn)
         count = ONE if type(steps) is int and steps == 1 else read_steps(steps, MOST_STEPS)
+        if type(steps) is not int or steps > FEW:
+            acting = (tau, control, target, kp, kd, f_ext, parameters)
+            if is_long(steps, (q, v, a, *acting)):
+                return in_pieces(self, count, (q, v, a), acting, out)
         rest = self._zeros if a is None else a
         given: tuple[Any, ...]
         given = (q, v, rest, self._dt, count, tau, control, aim, stiffness, damping, f_ext, None, True)
@@ -247,14 +253,19 @@ class Simulation(Stepped):
         known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
         if self.law == "hard":
             require_of_hard_law(integrator)
-        start, velocity = begin = read_begin(self.model, q, v, resume)
+        begin = read_begin(self.model, q, v, resume)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
-        read_acting(acting, "argument of run")
+        acts = Acting(self._steps.inputs, self.parameters, lambda: self._drawn)
+        acting = acts.read(acting, "argument of run")
+        start, velocity = begin = acts.begin(*begin, acting, resume is not None)
+        asked = None if controller is None else acts.asked(controller)
         often = whole_number(hold, "hold", least=1)
+        if resume is None and integrator in (None, self.integrator, ADAPTIVE):  # others tell themselves
+            tell_of_open_loops(self.model, start)
         total, every = samples = read_times(duration, rate, self.dt, 8 + start.nbytes + velocity.nbytes)
         if integrator == ADAPTIVE:
-            orders = Orders(self.model, self.parameters, start.shape[:-1], acting, controller, often * self.dt)
+            orders = Orders(self.model, self.parameters, start.shape[:-1], acting, asked, often * self.dt)
             with interrupted_once(resume is not None):
                 found = adaptive_run(self._trial, self.dt, begin, samples, accuracy, events, orders, resume)
                 found.go(show_progress)
@@ -267,7 +278,7 @@ class Simulation(Stepped):
                 show_progress=show_progress, **acting
             )  # fmt: skip
         watch = Watch(self.model, watched, self.dt) if watched else None
-        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume, watch)
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch)
         with interrupted_once(resume is not None):
             run.go(total, every, show_progress)
             return run.trajectory(self.scene, self._sense)
@@ -295,6 +306,7 @@ class Simulation(Stepped):
 
         where = {name: options.pop(name) for name in ("host", "port") if name in options}
         start, speeds = (x.astype("float64") for x in read_start(self.model, q, v))
+        tell_of_open_loops(self.model, start)
         live = Live(self, start, speeds, options, **where)
         if browser:
             live.viewer.open()

@@ -13,6 +13,7 @@ from bough.model import Model
 from bough.reading import whole_number
 from bough.scalar.lazy import cached_property
 from bough.simulation.arguments import read_times
+from bough.simulation.open_loops import tell_of_open_loops
 from bough.simulation.progress import progress
 from bough.simulation.run import INTERRUPTED
 from bough.simulation.sweep_axes import Axes, Runs
@@ -191,6 +192,8 @@ def sweep_of(
         record = record_of(sim, runs, hold, counts, runs.chunks(some))
         store = opened(sim.model, record, path, most is None)
         left = store.missing()
+        if client is not None and left:  # what workers warn of, nobody sees
+            tell_of_open_loops(sim.model, runs.job(store.parts[left[0]], {}).each["q"])
         inner = show_progress if client is None and len(left) == 1 else False
         jobs = ((k, runs.job(store.parts[k], shared | {"show_progress": inner})) for k in left)
         done = run_here(sim, jobs) if client is None else run_there(sim, jobs, client)

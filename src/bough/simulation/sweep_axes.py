@@ -19,7 +19,7 @@ from bough.simulation.arguments import read_parameters, read_start
 from bough.simulation.sweep_job import Job
 
 if TYPE_CHECKING:
-    from bough.simulation.run import Controller
+    from bough.simulation.acting import Controller
     from bough.simulation.simulation import Simulation
 
 __all__ = ["Axes", "Part", "Runs", "parts_of"]

@@ -379,7 +379,7 @@ def field_triangles(heights: tuple[tuple[float, ...], ...], size: tuple[float, .
     across, along = np.meshgrid(np.linspace(-x, x, columns), np.linspace(-y, y, rows))
     k = np.arange(rows * columns, dtype=np.int32).reshape(z.shape)
     a, b, c, d = (part.ravel() for part in (k[:-1, :-1], k[:-1, 1:], k[1:, :-1], k[1:, 1:]))
-    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([b, d, c])])
+    faces = np.concatenate([np.column_stack([a, b, d]), np.column_stack([a, d, c])])
     return Triangles(np.column_stack([across.ravel(), along.ravel(), z.ravel()]), faces)
 
 

@@ -131,9 +131,9 @@ class _Ground:
         """The triangle beneath a point, or above it; beside the field, the plane of the nearest."""
         cell = self.cell(p)
         (s, t), (h00, h01, h10, h11), local = cell.part, cell.heights, cell.local
-        near = s + t <= 1.0  # the diagonal goes from (0, 1) to (1, 0)
-        along_x, along_y = select(near, h01 - h00, h11 - h10), select(near, h10 - h00, h11 - h01)
-        height = select(near, h00, h11) + select(near, s, s - 1.0) * along_x + select(near, t, t - 1.0) * along_y
+        right = s >= t  # the diagonal goes from (0, 0) to (1, 1)
+        along_x, along_y = select(right, h01 - h00, h11 - h10), select(right, h11 - h01, h10 - h00)
+        height = h00 + s * along_x + t * along_y
         across = Vector(-along_x * self._per_metre[0], -along_y * self._per_metre[1], 1.0)
         n = across * (1.0 / sqrt(across.dot(across)))
         point = self._X.translation + self._X.rotation.times(Vector(local.x, local.y, height))
@@ -150,7 +150,7 @@ class _Ground:
             )
             corners.append(Vector(x, y, height))
         best, most = cell.local - corners[0], APART  # type: Vector, Scalar
-        for a, b in ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3)):
+        for a, b in ((0, 1), (0, 2), (0, 3), (1, 3), (2, 3)):
             along, out = corners[b] - corners[a], cell.local - corners[a]
             apart = out - along * minimum(maximum(out.dot(along) / along.dot(along), 0.0), 1.0)
             square = apart.dot(apart)

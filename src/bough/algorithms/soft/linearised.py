@@ -2,13 +2,13 @@
 
 With what is given x (q, v, dt and all that acts) a step is
 
-    z₀ = start(x),    0 = residual(x, zₖ, yₖ),    zₖ₊₁ = stage(x, zₖ, yₖ),    q′, v′ = end(x, z_S),
+    z₀ = start(x),    0 = residual(x, zₖ, yₖ),    zₖ₊₁ = stage(x, zₖ, yₖ),    q′, v′, a′ = end(x, z_S),
 
-where the unknowns y are the accelerations under soft contact and, for Euler's method with damping, those that
-damping leaves of them. What they change by where x and z change is - (∂residual/∂y)⁻¹ times the change of the residual.
-For accelerations that matrix is H = M + Jᵀ W J, which a Newton step factorises: rows that press go on pressing, and
-Newton's method itself is not differentiated. Residuals are written by inverse dynamics, so that no derivative of M is
-needed.
+where the unknowns y are the accelerations under soft contact and, for Euler's method with damping, those that damping
+leaves of them, and a′ are those that the next step starts from. What they change by where x and z change is -
+(∂residual/∂y)⁻¹ times the change of the residual. For accelerations that matrix is H = M + Jᵀ W J, which a Newton
+step factorises: rows that press go on pressing, and Newton's method itself is not differentiated. Residuals are
+written by inverse dynamics, so that no derivative of M is needed.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class _Step:
     stages: ClassVar[int]
     implicit: ClassVar[bool]
 
-    def __init__(self, m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> None:
-        self.m, self.scene, self.x, self.dt = m, scene, x, x["dt"][0]
+    def __init__(self, m: Mechanism, scene: SoftScene, x: Mapping[str, Array], accelerations: bool) -> None:
+        self.m, self.scene, self.x, self.dt, self.told = m, scene, x, x["dt"][0], accelerations
         self.nq, self.n = m.model.nq, m.model.nv
         self.q, self.v = [x["q"][k] for k in range(self.nq)], [x["v"][k] for k in range(self.n)]
 
@@ -72,9 +72,17 @@ class _Step:
         problem = self.problem(q, v)
         return minus(problem.lack(a), problem.pushed(a))
 
+    def arrived(self, q: list[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """The state after the step, from velocities and accelerations along fixed axes."""
+        state = {"q_after": q, "v_after": along_body(self.m, q, v)}
+        return {**state, "a_after": along_body(self.m, q, a)} if self.told else state
+
 
 class EulerStep(_Step):
-    """Semi-implicit: y = (v̇ under contact, v̇ with damping as at the end of the step), z = what v is moved by."""
+    """Semi-implicit: y = (v̇ under contact, v̇ with damping as at the end of the step), z = what v is moved by.
+
+    If accelerations are told, they are behind it in z.
+    """
 
     stages, implicit = 1, True
     _solved: SoftProblem
@@ -82,7 +90,7 @@ class EulerStep(_Step):
     @property
     def sizes(self) -> tuple[int, int]:
         """Numbers of z and of y."""
-        return self.n, self.n * (2 if self._damping else 1)
+        return self.n * (2 if self.told else 1), self.n * (2 if self._damping else 1)
 
     @cached_property
     def _damping(self) -> Damping:
@@ -92,7 +100,7 @@ class EulerStep(_Step):
 
     def start(self) -> list[Scalar]:
         """Nothing: what is given tells all."""
-        return [0.0] * self.n
+        return [0.0] * self.sizes[0]
 
     def unknowns(self, z: Sequence[Scalar], warm: Sequence[Scalar]) -> tuple[list[Scalar], Scalars]:
         """The unknowns, and accelerations for others to start from."""
@@ -141,35 +149,37 @@ class EulerStep(_Step):
         return Solver(solution, transposed)
 
     def stage(self, z: Sequence[Scalar], y: Sequence[Scalar], weight: Scalar, reach: Scalar) -> list[Scalar]:
-        """What velocities are moved by."""
-        return list(y[-self.n :])
+        """What velocities are moved by, and accelerations under contact if they are told."""
+        return [*y[-self.n :], *(y[: self.n] if self.told else ())]
 
-    def end(self, z: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def end(self, z: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The state after the step."""
-        m, dt = self.m, self.dt
-        v = along_fixed(m, self.q, [rate + a * dt for rate, a in zip(self.v, z, strict=True)])
-        q = moved(m, self.q, v, dt)
-        return q, along_body(m, q, v)
+        m, dt, n = self.m, self.dt, self.n
+        v = along_fixed(m, self.q, [rate + a * dt for rate, a in zip(self.v, z[:n], strict=True)])
+        return self.arrived(moved(m, self.q, v, dt), v, along_fixed(m, self.q, z[-n:]))
 
 
 class RungeKuttaStep(_Step):
-    """The classical method: y = accelerations of a stage, z = (q, the way to it, v, sums of the rates of q and v)."""
+    """The classical method: y = accelerations of a stage, z = (q, the way to it, v, sums of the rates of q and v).
+
+    If accelerations are told, those of the stage before are behind it in z.
+    """
 
     stages, implicit = len(WEIGHTS.data), False
 
     @property
     def sizes(self) -> tuple[int, int]:
         """Numbers of z and of y."""
-        return self.nq + 4 * self.n, self.n
+        return self.nq + (5 if self.told else 4) * self.n, self.n
 
     def _parts(self, z: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-        cuts = [0, *(self.nq + k * self.n for k in range(5))]
+        cuts = [0, *(self.nq + k * self.n for k in range(6 if self.told else 5))]
         return [z[a:b] for a, b in pairwise(cuts)]
 
     def start(self) -> list[Scalar]:
         """The state that is given, with velocities along fixed axes."""
         none = [0.0] * self.n
-        return [*self.q, *none, *along_fixed(self.m, self.q, self.v), *none, *none]
+        return [*self.q, *none, *along_fixed(self.m, self.q, self.v), *none, *none, *(none if self.told else ())]
 
     def unknowns(self, z: Sequence[Scalar], warm: Sequence[Scalar]) -> tuple[list[Scalar], Scalars]:
         """The accelerations, also for the next stage to start from."""
@@ -191,9 +201,9 @@ class RungeKuttaStep(_Step):
         return Solver(stiff, stiff)
 
     def stage(self, z: Sequence[Scalar], y: Sequence[Scalar], weight: Scalar, reach: Scalar) -> list[Scalar]:
-        """The state in which the next stage finds accelerations, and sums so far."""
+        """The state in which the next stage finds accelerations, sums so far, and what is told."""
         m, ahead = self.m, reach * self.dt
-        q, way, v, sum_q, sum_v = self._parts(z)
+        q, way, v, sum_q, sum_v, *_ = self._parts(z)
         a, rate = along_fixed(m, q, y), chart_rate(m, way, v)
         begin = along_fixed(m, self.q, self.v)
         return [
@@ -202,20 +212,22 @@ class RungeKuttaStep(_Step):
             *(u + ahead * w for u, w in zip(begin, a, strict=True)),
             *plus(sum_q, [weight * u for u in rate]),
             *plus(sum_v, [weight * u for u in a]),
+            *(a if self.told else ()),
         ]
 
-    def end(self, z: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def end(self, z: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The state after the step."""
         m, dt = self.m, self.dt
-        *_, sum_q, sum_v = self._parts(z)
+        _, _, _, sum_q, sum_v, *last = self._parts(z)
         v = [u + dt * s for u, s in zip(along_fixed(m, self.q, self.v), sum_v, strict=True)]
-        q = moved(m, self.q, sum_q, dt)
-        return q, along_body(m, q, v)
+        return self.arrived(moved(m, self.q, sum_q, dt), v, last[0] if last else ())
 
 
-def linearised(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:
-    """A step of the method of a scene."""
-    return (RungeKuttaStep if scene.integrator == "rk4" else EulerStep)(m, scene, x)
+def linearised(
+    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], accelerations: bool = False
+) -> EulerStep | RungeKuttaStep:
+    """A step of the method of a scene, which may tell the accelerations that the next one starts from."""
+    return (RungeKuttaStep if scene.integrator == "rk4" else EulerStep)(m, scene, x, accelerations)
 
 
 def shares(k: Index) -> tuple[Scalar, Scalar]:
