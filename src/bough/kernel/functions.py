@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mechanism",
-    "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of", "owners_of",
-    "program", "read", "require_constraints", "require_frames", "require_known_bodies", "require_model",
-    "require_regular",
+    "REFERENCES", "algorithm", "algorithm_on", "argument_of", "digest_of", "inputs_of", "layout", "manifolds_of",
+    "mechanism", "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
+    "owners_of", "program", "read", "require_constraints", "require_frames", "require_known_bodies",
+    "require_model", "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -141,7 +141,7 @@ def layout(model: Model, parameters: Parameters) -> Callable[[Mapping[str, str]]
 
 def inputs_of(model: Model, name: str, options: Options) -> list[Argument]:
     """What an algorithm takes on a model."""
-    return [_argument(model, key, options) for key in spec(name).inputs]
+    return [argument_of(model, key, options) for key in spec(name).inputs]
 
 
 def outputs_of(model: Model, name: str, options: Options) -> list[Argument]:
@@ -178,7 +178,7 @@ def require_model(model: object) -> None:
 def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: Options = PLAIN) -> FloatArray:
     """One argument as an array of the right shape, finite, with unit quaternions."""
     require_model(model)
-    argument = _argument(model, key, options)
+    argument = argument_of(model, key, options)
     a = as_floats(key, value, argument.shape, argument.meaning)
     if check:
         require_finite(key, a)
@@ -299,7 +299,7 @@ def digest_of(m: Mechanism, name: str, options: Options) -> str | None:
     return None if m.digest is None else "\0".join((m.digest, name, repr(options)))
 
 
-def _argument(model: Model, key: str, options: Options) -> Argument:
+def argument_of(model: Model, key: str, options: Options = PLAIN) -> Argument:
     """One argument by name: its shape, its meaning, and what is asked of it."""
     shape, meaning = _meaning(model, key, options)
     quaternions = tuple(owners_of(model)) if key in ("q", "q0", "q1") else ()
