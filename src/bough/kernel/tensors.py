@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from bough.kernel.function import Function
 
 __all__ = [
-    "Foreign", "floats_in", "foreign", "foreign_packed", "is_tensor", "joined", "known_numbers", "library_of", "spread",
+    "Foreign", "fetched_numbers", "floats_in", "foreign", "foreign_packed", "is_tensor", "joined", "known_numbers",
+    "library_of", "spread",
 ]  # fmt: skip
 
 Foreign = Callable[["Function", Sequence[Any], Any, bool], Any]
@@ -103,6 +104,15 @@ def known_numbers(x: Any) -> FloatArray | None:
     return np.asarray(x)
 
 
+def fetched_numbers(x: Any) -> FloatArray | None:
+    """The numbers of an array of any library, wherever they are; None while a transformation has them."""
+    if is_tensor(x) and x.is_cuda:
+        x = x.detach().cpu()
+    elif is_on_device(x):
+        return x.get() if hasattr(x, "get") else np.asarray(x)  # type: ignore[no-any-return]
+    return known_numbers(x)
+
+
 def library_of(*values: Any) -> Any:
     """What computes with some arguments: PyTorch or JAX's NumPy, if one is an array of theirs, else NumPy."""
     return next((m for x in values if type(x) not in OF_PYTHON and (m := _module(x)) is not None), np)
@@ -126,7 +136,7 @@ def floats_in(
         from bough.kernel.jax_arrays import as_floating
     x = as_floating(name, value, like)
     leading_axes(name, tuple(x.shape), trailing, meaning)
-    return x, known_numbers(x.detach().cpu() if is_tensor(x) and x.is_cuda else x)
+    return x, fetched_numbers(x)
 
 
 def _module(x: Any) -> Any:

@@ -90,6 +90,11 @@ def dynamics(
     Motion
         With accelerations as `motion`.
 
+    Notes
+    -----
+    Tensors of PyTorch and arrays of JAX come back as such, with gradients: those of the solution while what holds goes
+    on to hold. Forward mode (`jvp`) is one run; reverse mode takes one for each number of the arguments.
+
     Examples
     --------
     A ball is pushed along the ground with 5 N; it weighs 9.81 N, and a tenth of that holds it back:

@@ -33,7 +33,7 @@ from bough.kernel.functions import (
     require_model,
     require_regular,
 )
-from bough.kernel.motion import Motion
+from bough.kernel.motion import Motion, unmet_names
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
 from bough.kernel.specs.contact import START, forces_of_rows, row_forces
@@ -98,10 +98,7 @@ class Scene:
         """The motion and all forces, from the inputs of the level in order."""
         results = entry(self, "motion", _motion)(*arrays, None, True)
         motion, touch, at_limits, closing, loops, dry, residual, status, unmet = results
-        conflicts: tuple[str, ...] = ()
-        if status.any() if status.ndim else status:
-            found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
-            conflicts = tuple(self.names[k] for k in found.tolist())  # an array on a GPU gives arrays
+        conflicts = unmet_names(self.names, status, unmet)
         undecided = status == UNDECIDED
         of_tree, of_loops = dry[..., : self.model.nv], dry[..., self.model.nv :]
         return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, of_tree, of_loops)
