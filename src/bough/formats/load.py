@@ -112,8 +112,8 @@ def load(
         If the file cannot be read or says what cannot be; the message has the line.
     LoadWarning
         A warning, if inertias are such that no rigid body has them, or `lock` holds a joint beyond its limits, which
-        are taken as they are, if shapes or misspelt elements and attributes are passed over, or if the base of a SDF
-        file is fixed without having been asked for.
+        are taken as they are, if shapes and misspelt elements are passed over, or if the base of a SDF file is fixed
+        without having been asked for.
     UnknownNameError
         If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
 

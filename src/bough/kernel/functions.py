@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bough import reading
 from bough.backends import Argument, Limbs
-from bough.errors import AlwaysSingular, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AlwaysSingular, FiniteError, ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
 from bough.kernel.called import public_name
 from bough.kernel.factor_functions import pivot_limits
@@ -64,8 +64,8 @@ def on_frames(model: Model, key: tuple[str, str | Sequence[str] | None, str, boo
     """
     name, frames, reference, classical = key
     require_model(model)
-    if name in NEED_FRAMES and not isinstance(frames, str):
-        raise UnknownNameError("frame", frames, model.frame_names)
+    if name in NEED_FRAMES:
+        _require_one_frame(name, frames)
     return new_function(model, name, options(model, frames, reference, classical))
 
 
@@ -163,10 +163,23 @@ def require_frames(model: Model, name: str, frames: Any) -> None:
     """Raise unless frames are named for an algorithm that is of one frame, or of some."""
     named = () if frames is None else reading.names_in_order(frames, "frames")
     if name in ONE_FRAME and len(named) != 1:
-        raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
+        _require_one_frame(name, frames)
     if name in SOME_FRAMES and not named:
         said = "None" if frames is None else "empty"
         raise ShapeError(f"frames is {said}, expected the name of a frame or several")
+
+
+def _require_one_frame(name: str, frames: Any) -> None:
+    """Raise unless a frame is named for an algorithm that is of one."""
+    if isinstance(frames, str):
+        return
+    called = public_name(name)
+    if frames is None:
+        raise ShapeError(f"{called} is of one frame, and none is named; expected the name of a frame or body")
+    raise ShapeError(
+        f"{called} is of one frame, and frame is {reading.shown(frames)}; expected one name. Of several: "
+        f"numpy.stack([bough.{called}(…, name) for name in names])"
+    )
 
 
 def require_model(model: object) -> None:
