@@ -227,8 +227,10 @@ def test_wrong_data_are_refused_by_name(rng: np.random.Generator) -> None:
         bough.identify(model, (q, v, a, tau[:-1]))
     with pytest.raises(errors.FiniteError, match="tau"):
         bough.identify(model, (q, v, a, np.where(tau > 0, np.nan, tau)))
-    with pytest.raises(errors.UnknownNameError, match="tau"):
+    with pytest.raises(errors.ShapeError, match="data has no 'tau'; expected q, v, a and tau"):
         bough.identify(model, {"q": q, "v": v, "a": a})
+    with pytest.raises(errors.UnknownNameError, match=r"'torque'; .*data has no 'tau'; expected q, v, a and tau"):
+        bough.identify(model, {"q": q, "v": v, "a": a, "torque": tau})
     with pytest.raises(errors.ShapeError, match="at least one"):
         bough.identify(model, (q[:0], v[:0], a[:0], tau[:0]))
     with pytest.raises(errors.UnknownNameError, match="hamd"):

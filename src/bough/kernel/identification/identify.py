@@ -211,9 +211,12 @@ def _untold(base: BaseParameters, covariance: Floats, scale: Floats) -> tuple[st
 def _samples(model: Model, data: Any) -> list[Floats]:
     """q, v, a and tau with the same batch axes."""
     if isinstance(data, Mapping):
-        for key in KEYS:
-            if key not in data:
-                raise UnknownNameError("array of the data", key, list(data))
+        missing, unknown = [key for key in KEYS if key not in data], [key for key in data if key not in KEYS]
+        if missing:
+            told = f"data has no {missing[0]!r}"
+            if unknown:
+                raise UnknownNameError("array of the data", unknown[0], KEYS, f"{told}; expected q, v, a and tau")
+            raise ShapeError(f"{told}; expected q, v, a and tau")
         given = [data[key] for key in KEYS]
     elif isinstance(data, Sequence) and len(data) == len(KEYS):
         given = list(data)
