@@ -165,11 +165,16 @@ class UnknownNameError(BoughError, KeyError):
         if near:
             told = f"did you mean {' or '.join(map(repr, near))}?"
         elif names:
-            more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
             told = f"valid names: {', '.join(map(repr, names[:SHOWN]))}{more}"
         else:
             told = "there are none"
         return "; ".join(part for part in (self.brief, told, hint) if part)
+
+    def among(self, more: Iterable[str]) -> UnknownNameError:
+        """The same error where some more names are valid."""
+        kind, name, valid, hint = self._arguments
+        return UnknownNameError(kind, name, (*valid, *more), hint)
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...], str]]:
         return UnknownNameError, self._arguments
