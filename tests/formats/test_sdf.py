@@ -255,7 +255,7 @@ def test_shapes() -> None:
         ("<visual name='v'/>", "a visual of link 'a' has no <geometry>"),
         ("<visual name='v'><geometry><mesh/></geometry></visual>", "a visual of link 'a': <mesh> has no <uri>"),
         ("<visual name='v'><geometry><plane><normal>1 0 0</normal></plane></geometry></visual>", "normal of <plane>"),
-        ("<colision name='c'/>", "link 'a': <colision> is passed over; did you mean <collision>?"),
+        ("<colision name='c'/>", "link 'a': <colision> is ignored; did you mean <collision>?"),
     ],
 )
 def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:
@@ -283,9 +283,9 @@ PAIR = link("a") + link("b")
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("<limt><lower>-1</lower></limt>", "joint 'j': <limt> is passed over; did you mean <limit>?"),
-        ("<limit><lowr>-1</lowr></limit>", "joint 'j': <lowr> is passed over; did you mean <lower>?"),
-        ("<dynamics><dampng>1</dampng></dynamics>", "joint 'j': <dampng> is passed over; did you mean <damping>?"),
+        ("<limt><lower>-1</lower></limt>", "joint 'j': <limt> is ignored; did you mean <limit>?"),
+        ("<limit><lowr>-1</lowr></limit>", "joint 'j': <lowr> is ignored; did you mean <lower>?"),
+        ("<dynamics><dampng>1</dampng></dynamics>", "joint 'j': <dampng> is ignored; did you mean <damping>?"),
     ],
 )
 def test_misspelt_parts_of_joints_are_told(more: str, told: str) -> None:
@@ -301,8 +301,8 @@ def test_misspelt_attributes_are_told_and_words_of_other_programs_are_not() -> N
     others = "<gz:limt/><physics><ode><limt/></ode></physics><axis><xyz expresed_in='a'>0 0 1</xyz></axis>"
     content = text(PAIR + joint("j", "revolute", "a", "b", more=misspelt + others))
     assert [problem.message for problem in problems(content)] == [
-        "joint 'j': relativ_to of <pose> is passed over; did you mean relative_to?",
-        "joint 'j': expresed_in of <xyz> is passed over; did you mean expressed_in?",
+        "joint 'j': relativ_to of <pose> is ignored; did you mean relative_to?",
+        "joint 'j': expresed_in of <xyz> is ignored; did you mean expressed_in?",
     ]
 
 

@@ -248,7 +248,7 @@ def test_every_joint_at_once_against_pinocchio(free: bool, rng: np.random.Genera
         ),
         ("<collision><geometry/></collision>", "a <collision> of link 'a': <geometry> is empty, expected one of <box>"),
         ("<visual/>", "a <visual> of link 'a' has no <geometry>"),
-        ("<colision/>", "link 'a': <colision> is passed over; did you mean <collision>?"),
+        ("<colision/>", "link 'a': <colision> is ignored; did you mean <collision>?"),
     ],
 )
 def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:
@@ -264,20 +264,20 @@ def test_misspelt_parts_of_joints_are_told_and_words_of_other_programs_are_not()
     parts = '<axis xyz="0 0 1"/><limits lower="-1" upper="1"/><hardwareInterface/>'
     text = robot(link("a", "<self_collision_checking/><sensor/>"), link("b"), joint("j", "a", "b", inner=parts))
     assert [problem.message for problem in bough.problems(text)] == [
-        "joint 'j': <limits> is passed over; did you mean <limit>?"
+        "joint 'j': <limits> is ignored; did you mean <limit>?"
     ]
 
 
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ('<origin xzy="1 0 0"/>', "joint 'j': xzy of <origin> is passed over; did you mean xyz?"),
-        ('<axis xzy="0 0 1"/>', "joint 'j': xzy of <axis> is passed over; did you mean xyz?"),
-        ('<limit lowr="-1" upper="1"/>', "joint 'j': lowr of <limit> is passed over; did you mean lower?"),
-        ('<limit lower="-1" Upper="1"/>', "joint 'j': Upper of <limit> is passed over; did you mean upper?"),
-        ('<limit upper="1" efort="1"/>', "joint 'j': efort of <limit> is passed over; did you mean effort?"),
-        ('<dynamics dampng="1"/>', "joint 'j': dampng of <dynamics> is passed over; did you mean damping?"),
-        ('<mimic joint="k" multiplyer="2"/>', "multiplyer of <mimic> is passed over; did you mean multiplier?"),
+        ('<origin xzy="1 0 0"/>', "joint 'j': xzy of <origin> is ignored; did you mean xyz?"),
+        ('<axis xzy="0 0 1"/>', "joint 'j': xzy of <axis> is ignored; did you mean xyz?"),
+        ('<limit lowr="-1" upper="1"/>', "joint 'j': lowr of <limit> is ignored; did you mean lower?"),
+        ('<limit lower="-1" Upper="1"/>', "joint 'j': Upper of <limit> is ignored; did you mean upper?"),
+        ('<limit upper="1" efort="1"/>', "joint 'j': efort of <limit> is ignored; did you mean effort?"),
+        ('<dynamics dampng="1"/>', "joint 'j': dampng of <dynamics> is ignored; did you mean damping?"),
+        ('<mimic joint="k" multiplyer="2"/>', "multiplyer of <mimic> is ignored; did you mean multiplier?"),
     ],
 )
 def test_misspelt_attributes_are_told_with_their_line(written: str, told: str) -> None:

@@ -51,7 +51,7 @@ def doubt_misspelt(element: Element, grammar: Grammar, what: str, report: Report
             if _is_doubtful(child.tag, known.parts, report):
                 meant = _meant(child.tag, known.parts, MISSPELT)
                 if meant is not None:
-                    report.doubt(f"{what}: <{child.tag}> is passed over; did you mean <{meant}>?", child.line)
+                    report.doubt(f"{what}: <{child.tag}> is ignored; did you mean <{meant}>?", child.line)
         waiting += [child for child in reversed(holder.children) if child.tag in grammar and child.tag not in apart]
 
 
@@ -61,7 +61,7 @@ def _doubt_attributes(element: Element, known: tuple[str, ...], what: str, repor
             close = tuple(word for word in known if abs(len(word) - len(name)) <= LETTERS)
             meant = _meant(name, close, MISSPELT_ATTRIBUTE)
             if meant is not None:
-                told = f"{what}: {name} of <{element.tag}> is passed over; did you mean {meant}?"
+                told = f"{what}: {name} of <{element.tag}> is ignored; did you mean {meant}?"
                 report.doubt(told, element.line)
 
 
@@ -74,11 +74,11 @@ def _is_doubtful(word: str, known: tuple[str, ...], report: Report) -> bool:
 
 
 def doubt_shape(element: Element, known: Sequence[str], what: str, report: Report) -> None:
-    """Tell that a shape is passed over: it has no geometry, or one that is empty or of no known kind."""
+    """Tell that a shape is ignored: it has no geometry, or one that is empty or of no known kind."""
     geometry = element.first("geometry")
-    expected = f"expected one of {', '.join(f'<{tag}>' for tag in known)}; this shape is passed over"
+    expected = f"expected one of {', '.join(f'<{tag}>' for tag in known)}; this shape is ignored"
     if geometry is None:
-        report.doubt(f"{what} has no <geometry>; this shape is passed over", element.line)
+        report.doubt(f"{what} has no <geometry>; this shape is ignored", element.line)
     elif not geometry.children:
         report.doubt(f"{what}: <geometry> is empty, {expected}", geometry.line)
     else:

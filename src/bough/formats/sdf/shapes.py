@@ -83,7 +83,7 @@ def _size(solid: Element, what: str, report: Report) -> tuple[float, ...] | None
         case "mesh" if word(solid, "uri"):
             return values(solid, "scale", (1.0, 1.0, 1.0), what, report)
         case "plane":
-            report.doubt(f"{what}: the normal of <plane> is not 0 0 1; this shape is passed over", solid.line)
+            report.doubt(f"{what}: the normal of <plane> is not 0 0 1; this shape is ignored", solid.line)
         case "mesh":
-            report.doubt(f"{what}: <mesh> has no <uri>; this shape is passed over", solid.line)
+            report.doubt(f"{what}: <mesh> has no <uri>; this shape is ignored", solid.line)
     return None
