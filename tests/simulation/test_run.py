@@ -143,9 +143,7 @@ def test_a_parameter_is_named_once(sim: bough.Simulation) -> None:
 
 
 def test_a_misspelt_parameter_is_told_with_the_nearest(sim: bough.Simulation) -> None:
-    with pytest.raises(
-        bough.errors.UnknownNameError, match="'fricton'; did you mean 'friction'"
-    ):
+    with pytest.raises(bough.errors.UnknownNameError, match="'fricton'; did you mean 'friction'"):
         bough.Simulation(sim.model, parameters="fricton")
 
 
