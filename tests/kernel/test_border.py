@@ -444,3 +444,11 @@ def test_random_sizes() -> None:
     for size in (-1, (2, -3)):
         with pytest.raises(bough.BoughError, match="size is"):
             bough.random(MODEL, 1, size)
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="long double is float64 here")
+def test_data_types_that_are_taken_are_told() -> None:
+    told = r"v has data type float\d+ \(longdouble\), expected real numbers: float64 or float32, or integers or float16"
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        bough.bias_forces(MODEL, bough.neutral(MODEL), np.zeros(NV, np.longdouble))
+    assert bough.bias_forces(MODEL, bough.neutral(MODEL), np.zeros(NV, np.float16)).dtype == np.float64

@@ -14,7 +14,7 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "DOUBLE", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "broadcast", "held",
+    "DOUBLE", "REAL", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "broadcast", "held",
     "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits",
     "plain_arguments", "read_only", "require_finite", "require_on_cpu", "require_plain", "require_unit_quaternions",
     "write_out",
@@ -29,6 +29,9 @@ FOREIGN = {"torch": "a tensor of PyTorch", "jax": "an array of JAX", "jaxlib": "
 _OF_JAX = "numpy.asarray({}) gives them, outside of jit, grad and vmap"
 PLAIN_NUMBERS = {"torch": "{}.detach().numpy() gives them", "jax": _OF_JAX, "jaxlib": _OF_JAX}
 """How the numbers of such an array are had."""
+
+REAL = "real numbers: float64 or float32, or integers or float16, which are computed in float64"
+"""What data types are taken, for errors."""
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -54,10 +57,16 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         ) from None
     if a.dtype != DOUBLE and a.dtype != SINGLE:
         if not np.can_cast(a.dtype, DOUBLE) or a.dtype == np.bool_:
-            raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
+            raise ShapeError(f"{name} has data type {_called(a.dtype)}, expected {REAL}")
         a = a.astype(DOUBLE)
     leading_axes(name, a.shape, trailing, meaning)
     return a
+
+
+def _called(dtype: np.dtype[Any]) -> str:
+    """A data type by its name, and by what people call it where that is another one."""
+    longer = dtype.kind in "fc" and dtype.itemsize > 8 * (1 + (dtype.kind == "c"))
+    return f"{dtype} ({'c' if dtype.kind == 'c' else ''}longdouble)" if longer else str(dtype)
 
 
 def leading_axes(name: str, shape: Shape, trailing: Shape, meaning: str) -> Shape:

@@ -29,6 +29,7 @@ from bough.model.constraints import Tie
 from bough.model.stations import require_all_rigid
 from bough.model.ties.trial import is_from_outside
 from bough.program import Program
+from bough.reading import kind_of
 
 if TYPE_CHECKING:
     from bough.kernel.export import Layout
@@ -185,7 +186,7 @@ def _require_one_frame(name: str, frames: Any) -> None:
 def require_model(model: object) -> None:
     """Raise unless it is a model (and not, say, the builder of one)."""
     if not isinstance(model, Model):
-        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+        raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
 
 
 def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: Options = PLAIN) -> FloatArray:

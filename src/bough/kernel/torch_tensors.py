@@ -17,7 +17,7 @@ from torch.autograd import forward_ad
 
 from bough.backends import Argument
 from bough.errors import ShapeError
-from bough.kernel.arguments import as_floats
+from bough.kernel.arguments import REAL, as_floats
 from bough.kernel.derived import derived, origin_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _require_numbers(name: str, x: torch.Tensor, like: torch.Tensor) -> None:
     if x.layout != torch.strided:
         raise ShapeError(f"{name} is a tensor of layout {x.layout}, expected torch.strided, as `to_dense()` makes it")
     if x.dtype.is_complex or x.dtype == torch.bool:
-        raise ShapeError(f"{name} has data type {x.dtype}, expected real numbers (torch.float64 or torch.float32)")
+        raise ShapeError(f"{name} has data type {x.dtype}, expected {REAL}")
 
 
 class _Call(torch.autograd.Function):  # type: ignore[misc]

@@ -32,7 +32,7 @@ from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
 from bough.model.simulation import NOTHING_SAID
 from bough.model.stations import require_rigid
 from bough.model.surface import DEFAULT_SURFACE, SOFT, Softness, Surface, require_softness
-from bough.reading import known_name
+from bough.reading import kind_of, known_name
 from bough.tree import Tree
 
 __all__ = ["Builder"]
@@ -92,7 +92,7 @@ class Builder:
         <Model 'pendulum': 2 bodies, nq = 2, nv = 2>
         """
         if not isinstance(model, Model):
-            raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+            raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
         b = cls(model.name, model.gravity)
         b._parents += model.tree.parents
         b._bodies += model.bodies

@@ -16,7 +16,7 @@ from bough.kernel.contact.scene import NO_TOUCH, LimitKind, Scene, all_normals, 
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.motion import Motion
 from bough.model import Model, Touch
-from bough.reading import known_name, number, truth
+from bough.reading import kind_of, known_name, number, truth
 
 __all__ = ["STILL", "Limits", "dynamics", "impulses", "step", "velocities"]
 
@@ -323,7 +323,7 @@ def _start(scene: Scene, start: Motion | None, tolerance: float, iterations: int
     if start is None:
         return (None, None, None, None, stop)
     if not isinstance(start, Motion):
-        raise ShapeError(f"start is a {type(start).__name__}, expected a bough.Motion")
+        raise ShapeError(f"start is {kind_of(start)}, expected a bough.Motion")
     return (start.contact_forces, start.limit_forces, start.loop_limit_forces, start.loop_forces, stop)
 
 

@@ -41,7 +41,7 @@ from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT, all_in_doubt
 from bough.model import Contacts, Model, Touch
-from bough.reading import known_name, listed
+from bough.reading import kind_of, known_name, listed
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
 
@@ -253,9 +253,9 @@ def require_touch(model: Model, touch: object) -> Touch:
     if not isinstance(touch, Touch):
         made = "contacts.at(points, normals, …)"
         expected = made if isinstance(touch, Contacts) else f"a bough.contact.Touch: {made}"
-        raise ModelError(f"touch is a {type(touch).__name__}, expected {expected}")
+        raise ModelError(f"touch is {kind_of(touch)}, expected {expected}")
     if not isinstance(touch.contacts, Contacts):
-        raise ModelError(f"contacts is a {type(touch.contacts).__name__}, expected bough.contact.Contacts")
+        raise ModelError(f"contacts is {kind_of(touch.contacts)}, expected bough.contact.Contacts")
     return touch
 
 

@@ -38,6 +38,7 @@ from bough.kernel.identification.parameters import (
 )
 from bough.kernel.identification.regressors import torque_regressor
 from bough.model import Model
+from bough.reading import kind_of
 
 __all__ = ["Identification", "identify"]
 
@@ -221,7 +222,7 @@ def _samples(model: Model, data: Any) -> list[Floats]:
     elif isinstance(data, Sequence) and len(data) == len(KEYS):
         given = list(data)
     else:
-        raise ShapeError(f"data is a {type(data).__name__}, expected four arrays: q, v, a and tau")
+        raise ShapeError(f"data is {kind_of(data)}, expected four arrays: q, v, a and tau")
     arrays = [read(model, key, x).astype(float) for key, x in zip(KEYS, given, strict=True)]
     batches = {key: x.shape[:-1] for key, x in zip(KEYS, arrays, strict=True)}
     if len(set(batches.values())) != 1:
