@@ -7,9 +7,12 @@ are arrays of the same kind. Arrays (states, n) may lie row by row, or component
 
 from bough.cost.gpu import speeds
 from bough.kernel.device import deferred, is_available
+from bough.rooms import furnish
 
 __all__ = [
     "deferred",
     "is_available",
     "speeds",
 ]
+
+furnish(__name__)

@@ -198,8 +198,3 @@ def nearest(name: str, names: Sequence[str]) -> list[str]:
     begin = [other for short, other in by_head.items() if len(head) >= 3 and re.split(r"[/_.-]", short)[0] == head]
     alike = [by_head[short] for short in difflib.get_close_matches(head, by_head, n=3, cutoff=0.5)]
     return list(dict.fromkeys([*sorted(begin, key=len), *alike]))[:3]
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)

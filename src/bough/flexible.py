@@ -5,5 +5,8 @@ other bodies are put on its stations, as on ``"arm.tip"``.
 """
 
 from bough.model import Beam, FlexibleBody, StationShapes
+from bough.rooms import furnish
 
 __all__ = ["Beam", "FlexibleBody", "StationShapes"]
+
+furnish(__name__)

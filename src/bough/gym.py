@@ -9,5 +9,8 @@ end, where its file stops MuJoCo after 50 rounds, and the lengths of its tendons
 
 from bough.environments.making import make, make_vec, register
 from bough.environments.tasks import TASKS, Task
+from bough.rooms import furnish
 
 __all__ = ["TASKS", "Task", "make", "make_vec", "register"]
+
+furnish(__name__)

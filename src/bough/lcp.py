@@ -7,6 +7,7 @@
 from bough.complementarity import Conditions
 from bough.kernel.contact.complementarity import gauss_seidel, pivoting, residual
 from bough.kernel.contact.forces import Solution, Swept
+from bough.rooms import furnish
 
 __all__ = [
     "Conditions",
@@ -16,3 +17,5 @@ __all__ = [
     "pivoting",
     "residual",
 ]
+
+furnish(__name__)

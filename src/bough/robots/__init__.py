@@ -7,10 +7,8 @@ and `gymnasium` bring others, and so do the folders named in the environment var
 
 from bough.robots.catalogue import Robot, available, find, names
 from bough.robots.loading import load
+from bough.rooms import furnish
 
 __all__ = ["Robot", "available", "find", "load", "names"]
 
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
+furnish(__name__)
