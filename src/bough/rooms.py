@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["MissingNameError", "furnish", "meant"]
 
-MISSPELT = 0.7  # how like a public name (0 to 1) another one is that is taken for misspelt
+MISNAMED = 0.7  # how like a public name (0 to 1) another one is that is taken for misspelt
 
 
 class MissingNameError(AttributeError):
@@ -35,7 +35,7 @@ class MissingNameError(AttributeError):
 
 def meant(name: str, names: Sequence[str]) -> str:
     """What to say of a name that is misspelt; nothing if it is like none."""
-    near = difflib.get_close_matches(name, names, 3, MISSPELT)
+    near = difflib.get_close_matches(name, names, 3, MISNAMED)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
