@@ -12,7 +12,7 @@ linear problem; with `consistent`, over bodies that can exist, a convex one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,20 +38,22 @@ from bough.kernel.identification.parameters import (
 )
 from bough.kernel.identification.regressors import torque_regressor
 from bough.model import Model
-from bough.reading import kind_of
+from bough.reading import counted, kind_of
 
 __all__ = ["Identification", "identify"]
 
 Floats = NDArray[np.float64]
 
 KEYS = ("q", "v", "a", "tau")
+HEAD = ("parameter", "value", "deviation")
+SHOWN = 30  # parameters in a table
 TOLD = 0.5
 """A base parameter is told by the data if its variance falls below this part of what it was beforehand."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identification:
-    """What was identified.
+    """What was identified; ``print`` shows the parameters found, with their standard deviations.
 
     Attributes
     ----------
@@ -76,11 +78,26 @@ class Identification:
     model: Model
     parameters: Floats
     names: tuple[str, ...]
-    covariance: Floats = field(repr=False)
+    covariance: Floats
     noise: Floats
-    residuals: Floats = field(repr=False)
-    base: BaseParameters = field(repr=False)
+    residuals: Floats
+    base: BaseParameters
     untold: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        told = f"{counted(len(self.names), 'parameter')}, {len(self.untold)} base parameters untold"
+        return f"<Identification of {self.model.name!r}: {told}>"
+
+    def __str__(self) -> str:
+        places, deviations = parameter_names(self.model), np.sqrt(np.diag(self.covariance))
+        rows = [
+            (name, f"{self.parameters[places.index(name)]:.5g}", f"{deviation:.2g}")
+            for name, deviation in zip(self.names[:SHOWN], deviations[:SHOWN], strict=True)
+        ]
+        widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
+        lines = [f"{a:{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}" for a, b, c in (HEAD, *rows)]
+        more = [f"and {len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else []
+        return "\n".join([repr(self), *lines, *more])
 
 
 def identify(
