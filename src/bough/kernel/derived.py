@@ -275,8 +275,9 @@ class Derivation:
                 for j, k in enumerate(some):
                     total: Scalar = 0.0
                     for y, bar in bars.items():
-                        motion = self.space(self.outputs[y]).motion(outputs[y], moved[y][j])
-                        total = loop(len(bar), lambda i, so_far: so_far + bar[i] * motion[i], total)  # noqa: B023
+                        end = self.space(self.outputs[y])
+                        motion = end.motion(outputs[y], moved[y][j])
+                        total = loop(end.motions, lambda i, so_far: so_far + bar[i] * motion[i], total)  # noqa: B023
                     made[k] = total  # noqa: B023
 
             each_few(size, put)

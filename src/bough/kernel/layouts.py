@@ -176,7 +176,7 @@ def _to(library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
     of_arrays = library_of(q, v)
     ours = _read(of_arrays, model, "q", q)
     rows = _layouts(library, model)
-    theirs = _each(of_arrays, ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
+    theirs: FloatArray = _each(of_arrays, ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
     if v is None:
         return theirs
     speed = _read(of_arrays, model, "v", v, ours)
@@ -194,7 +194,7 @@ def _from(library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | No
         require_finite("q", numbers)
         _require_circles(model, numbers, [layout for layout, _, _ in rows])
     parts = _each(of_arrays, theirs, [layout.nq for layout, _, _ in rows], [r[0].from_q for r in rows])
-    ours = _read(of_arrays, model, "q", parts)
+    ours: FloatArray = _read(of_arrays, model, "q", parts)
     if v is None:
         return ours
     speed = _read(of_arrays, model, "v", v, ours)

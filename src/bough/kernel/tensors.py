@@ -109,7 +109,7 @@ def fetched_numbers(x: Any) -> FloatArray | None:
     if is_tensor(x) and x.is_cuda:
         x = x.detach().cpu()
     elif is_on_device(x):
-        return x.get() if hasattr(x, "get") else np.asarray(x)  # type: ignore[no-any-return]
+        return x.get() if hasattr(x, "get") else np.asarray(x)
     return known_numbers(x)
 
 
