@@ -33,7 +33,7 @@ FACADE = "the facade"
 
 # What each folder may import besides itself, in processing order. Everyone may import ANYONE_MAY.
 # Two columns, physics and compiler, share only `scalar` and meet only in `kernel`.
-ANYONE_MAY = {"errors", "reading", "waiting", "__about__"}
+ANYONE_MAY = {"errors", "reading", "rooms", "waiting", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "export", "backends"}
 ROOMS = {
@@ -58,6 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
     "errors": set(),
     "reading": set(),
+    "rooms": set(),
     "waiting": set(),
     "scalar": set(),
     "complementarity": {"scalar"},
@@ -397,6 +398,30 @@ def test_only_public_names_show(bough: ModuleType) -> None:
     assert len(set(bough.__all__) - set(names.ROOMS)) <= MAX_FLAT_NAMES
 
 
+@pytest.mark.parametrize("room", sorted(names.ROOMS))
+def test_a_room_shows_its_public_names_only(room: str) -> None:
+    assert dir(names.ROOMS[room]) == sorted(names.ROOMS[room].__all__)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("simulation.Simulation", "; Simulation is bough.Simulation"),
+        ("loops.pivoting", "; it is bough.lcp.pivoting"),
+        ("contact.dynamcs", r"; did you mean 'dynamics'\?"),
+        ("errors.ShapError", r"; did you mean 'ShapeError'"),
+        ("robots.rnea", "; rnea is bough.rnea"),
+        ("forward_dynamic", r"; did you mean 'forward_dynamics'"),
+        ("trees.mass_matrix", "; it is bough.crba"),
+        ("lcp.__wrapped__", "no attribute '__wrapped__'$"),
+    ],
+)
+def test_names_that_are_not_there_are_told_with_where_they_are(bough: ModuleType, name: str, told: str) -> None:
+    *room, missing = name.split(".")
+    with pytest.raises(AttributeError, match=f"module 'bough{''.join('.' + part for part in room)}' .*{told}"):
+        getattr(names.ROOMS[room[0]] if room else bough, missing)
+
+
 def test_a_thing_has_one_public_name() -> None:
     """But for `BoughError`, which every program catches."""
     places: dict[int, list[str]] = {}
@@ -410,7 +435,8 @@ def test_a_room_holds_nothing_but_public_names(room: str) -> None:
     module = parse(PACKAGE / f"{room}.py")
     assert all(isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign) for node in module.body)
     imported = {alias.asname or alias.name for n in module.body if isinstance(n, ast.ImportFrom) for alias in n.names}
-    assert imported == set(names.ROOMS[room].__all__)
+    assert imported - {"furnish"} == set(names.ROOMS[room].__all__) == set(dir(names.ROOMS[room]))
+    assert "furnish" not in vars(names.ROOMS[room])
 
 
 def test_help_calls_functions_as_users_do() -> None:

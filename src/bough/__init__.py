@@ -52,6 +52,8 @@ from bough.kernel.motion import Motion
 from bough.kernel.named import compile, function
 from bough.kernel.placements import exp_placements, log_placements
 from bough.model import Builder, Geometry, Inertia, Model, Parameters, Placement
+from bough.rooms import furnish as _furnish
+from bough.rooms import meant as _meant
 from bough.scalar import Count
 
 if TYPE_CHECKING:
@@ -184,20 +186,25 @@ _LAZY = {
 }
 
 
+_furnish("bough.errors")  # which cannot do so itself: it is imported by what all rooms have in common
+
+
 def __getattr__(name: str) -> Any:
     """A room, or a function with much behind it: loaded when first asked for."""
     if name in _ROOMS:
         return import_module(f"bough.{name}")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'bough' has no attribute {name!r}{_place_of(name)}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'bough' has no attribute {name!r}")
+    raise AttributeError(f"module 'bough' has no attribute {name!r}{place_of(name) or _meant(name, __all__)}")
 
 
-def _place_of(name: str) -> str:
-    """Where a name lives that some would look for here: in a room, or under another name in one."""
+def place_of(name: str) -> str:
+    """Where a name lives that some would look for elsewhere: in a room, or under another name in one."""
     called = import_module("bough.kernel.called")
     found = called.REPLACED_NAMES.get(name) or called.PUBLIC_NAMES.get(name)
-    if found is None and not name.startswith("_"):
+    if found is None:
         rooms = (room for room in _ROOMS if name in getattr(import_module(f"bough.{room}"), "__all__", ()))
         found = next((f"{room}.{name}" for room in rooms), None)
     return "" if found is None else f"; it is bough.{found}"

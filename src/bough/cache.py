@@ -4,6 +4,7 @@ On the command line, use ``bough cache``. The environment variable ``BOUGH_CACHE
 """
 
 from bough.kernel.cache import CacheInfo, clear, directory, info
+from bough.rooms import furnish
 
 __all__ = [
     "CacheInfo",
@@ -11,3 +12,5 @@ __all__ = [
     "directory",
     "info",
 ]
+
+furnish(__name__)

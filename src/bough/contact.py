@@ -8,6 +8,7 @@ which all functions take. `dynamics` computes accelerations, `step` makes a time
 from bough.kernel.contact.kinematics import axes, bias, jacobian
 from bough.kernel.contact.motion import dynamics, impulses, step, velocities
 from bough.model.contacts import Contacts, Touch
+from bough.rooms import furnish
 
 __all__ = [
     "Contacts",
@@ -20,3 +21,5 @@ __all__ = [
     "step",
     "velocities",
 ]
+
+furnish(__name__)

@@ -11,6 +11,7 @@ from bough.kernel.layouts import (
     states_to_mujoco,
     states_to_pinocchio,
 )
+from bough.rooms import furnish
 
 __all__ = [
     "states_from_drake",
@@ -20,3 +21,5 @@ __all__ = [
     "states_to_mujoco",
     "states_to_pinocchio",
 ]
+
+furnish(__name__)

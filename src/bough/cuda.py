@@ -7,9 +7,12 @@ model).compile(target="cuda")`` compiles ahead of time.
 
 from bough.cost.gpu import speeds
 from bough.kernel.device import deferred, is_available
+from bough.rooms import furnish
 
 __all__ = [
     "deferred",
     "is_available",
     "speeds",
 ]
+
+furnish(__name__)

@@ -15,6 +15,7 @@ from bough.kernel.derivatives import (
     rnea_second_order,
     velocities,
 )
+from bough.rooms import furnish
 
 __all__ = [
     "accelerations",
@@ -27,3 +28,5 @@ __all__ = [
     "rnea_second_order",
     "velocities",
 ]
+
+furnish(__name__)

@@ -167,11 +167,16 @@ class UnknownNameError(BoughError, KeyError):
         if near:
             told = f"did you mean {' or '.join(map(repr, near))}?"
         elif names:
-            more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
             told = f"valid names: {', '.join(map(repr, names[:SHOWN]))}{more}"
         else:
             told = "there are none"
         return "; ".join(part for part in (self.brief, told, hint) if part)
+
+    def among(self, more: Iterable[str]) -> UnknownNameError:
+        """The same error where some more names are valid."""
+        kind, name, valid, hint = self._arguments
+        return UnknownNameError(kind, name, (*valid, *more), hint)
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...], str]]:
         return UnknownNameError, self._arguments
@@ -195,8 +200,3 @@ def nearest(name: str, names: Sequence[str]) -> list[str]:
     begin = [other for short, other in by_head.items() if len(head) >= 3 and re.split(r"[/_.-]", short)[0] == head]
     alike = [by_head[short] for short in difflib.get_close_matches(head, by_head, n=3, cutoff=0.5)]
     return list(dict.fromkeys([*sorted(begin, key=len), *alike]))[:3]
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)

@@ -5,5 +5,8 @@ Other bodies attach to its stations, for example to ``"arm.tip"``.
 """
 
 from bough.model import Beam, FlexibleBody, StationShapes
+from bough.rooms import furnish
 
 __all__ = ["Beam", "FlexibleBody", "StationShapes"]
+
+furnish(__name__)

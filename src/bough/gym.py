@@ -9,5 +9,8 @@ convergence, while its file stops MuJoCo after 50 iterations; and the info dicti
 
 from bough.environments.making import make, make_vec, register
 from bough.environments.tasks import TASKS, Task
+from bough.rooms import furnish
 
 __all__ = ["TASKS", "Task", "make", "make_vec", "register"]
+
+furnish(__name__)

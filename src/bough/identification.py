@@ -21,6 +21,7 @@ from bough.kernel.identification.regressors import (
     potential_energy_regressor,
     torque_regressor,
 )
+from bough.rooms import furnish
 
 __all__ = [
     "BaseParameters",
@@ -38,3 +39,5 @@ __all__ = [
     "torque_regressor",
     "with_parameters",
 ]
+
+furnish(__name__)

@@ -18,6 +18,7 @@ from bough.model.joints import (
     Translational,
     Universal,
 )
+from bough.rooms import furnish
 
 __all__ = [
     "Cylindrical",
@@ -33,3 +34,5 @@ __all__ = [
     "Translational",
     "Universal",
 ]
+
+furnish(__name__)

@@ -6,6 +6,7 @@
 
 from bough.complementarity import Conditions
 from bough.kernel.contact.complementarity import Solution, Swept, gauss_seidel, pivoting, residual
+from bough.rooms import furnish
 
 __all__ = [
     "Conditions",
@@ -15,3 +16,5 @@ __all__ = [
     "pivoting",
     "residual",
 ]
+
+furnish(__name__)

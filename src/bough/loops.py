@@ -18,6 +18,7 @@ from bough.kernel.loops.constrained import (
     reactions,
 )
 from bough.model.constraints import Equality, Loop, Tie
+from bough.rooms import furnish
 
 __all__ = [
     "ConstrainedReactions",
@@ -36,3 +37,5 @@ __all__ = [
     "rank",
     "reactions",
 ]
+
+furnish(__name__)

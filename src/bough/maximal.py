@@ -20,6 +20,7 @@ from bough.kernel.maximal.models import (
 )
 from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
 from bough.lagrange import Auxiliary, System, bodies, constraints
+from bough.rooms import furnish
 
 __all__ = [
     "Anticipated",
@@ -44,3 +45,5 @@ __all__ = [
     "of_model",
     "reaction_multipliers",
 ]
+
+furnish(__name__)

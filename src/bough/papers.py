@@ -8,6 +8,7 @@ ways, for comparison, not for speed.
 from bough.algorithms.global_forms import global_form
 from bough.cost.paper import measured, names, pages, report
 from bough.kernel.dynamics import mass_matrix_by_rnea
+from bough.rooms import furnish
 
 __all__ = [
     "global_form",
@@ -17,3 +18,5 @@ __all__ = [
     "pages",
     "report",
 ]
+
+furnish(__name__)

@@ -14,7 +14,18 @@ import numpy as np
 
 from bough.errors import BoughError, ModelError, ShapeError, UnknownNameError
 
-__all__ = ["instance", "known_name", "listed", "names", "names_in_order", "number", "shown", "truth", "whole_number"]
+__all__ = [
+    "instance",
+    "kind_of",
+    "known_name",
+    "listed",
+    "names",
+    "names_in_order",
+    "number",
+    "shown",
+    "truth",
+    "whole_number",
+]
 
 T = TypeVar("T")
 
@@ -62,6 +73,14 @@ def truth(value: object, name: str, error: type[BoughError] = ShapeError) -> boo
     if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
         return bool(value)
     raise error(f"{name} is {shown(value)}, expected True or False")
+
+
+def kind_of(value: object) -> str:
+    """What sort of thing an argument is, with its article: "an int", "a str", "None"."""
+    name = type(value).__name__
+    if value is None:
+        return "None"
+    return f"{'an' if name[0] in 'aeioAEIO' or name == 'ndarray' else 'a'} {name}"
 
 
 def instance(value: object, name: str, kind: type[T], error: type[BoughError] = ModelError) -> T:

@@ -12,6 +12,7 @@ from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import topologies
+from bough.rooms import furnish
 from bough.tree import Tree
 
 __all__ = [
@@ -28,3 +29,5 @@ __all__ = [
     "udut",
     "uut",
 ]
+
+furnish(__name__)

@@ -60,3 +60,10 @@ def test_a_symbol_without_a_letter_is_a_mistake(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit):
         main(["export", "arm", "rnea", "--to", "latex", "--symbol", "gravity"])
     assert "expected NAME=LETTER" in capsys.readouterr().err
+
+
+def test_forms_of_python_have_files_of_their_own(tmp_path: Path) -> None:
+    for form in ("numpy", "sympy", "casadi"):
+        assert main(["export", "pendulum", "rnea", "--to", form, "--out", str(tmp_path)]) == 0
+    names = {"pendulum_rnea.py", "pendulum_rnea_sympy.py", "pendulum_rnea_casadi.py"}
+    assert {path.name for path in tmp_path.iterdir()} == names

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +98,14 @@ def test_options_that_do_not_exist_are_refused_with_the_nearest(capsys: pytest.C
     with pytest.raises(SystemExit):
         main(["simulate", "pendulum", "--duraton", "3"])
     assert "unrecognized arguments: --duraton 3; did you mean --duration?" in capsys.readouterr().err
+
+
+def test_files_are_written_though_nobody_reads_on(tmp_path: Path) -> None:
+    record, picture = tmp_path / "swing.npz", tmp_path / "swing.png"
+    order = f"simulate pendulum --duration 0.02 --record {record} --plot {picture}"
+    command = f"{sys.executable} -m bough {order} | head -n 1"
+    found = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert len(found.stdout.splitlines()) == 1
+    assert found.stderr == ""
+    assert record.stat().st_size > 1000
+    assert picture.stat().st_size > 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -170,3 +171,14 @@ def test_wrong_arguments_are_refused_by_name() -> None:
         envs.step([[0.0] * 6, [np.nan] * 6])
     with pytest.raises(ShapeError, match="3 seeds, expected 2"):
         envs.reset(seed=[1, 2, 3])
+
+
+def test_a_robot_without_actuators_is_refused_by_name() -> None:
+    with pytest.raises(bough.errors.ModelError, match="robot 'quadruped' has no actuators, on which actions act"):
+        bough.gym.make(bough.gym.Task("quadruped", 5, ()))
+
+
+def test_environments_are_shown_in_a_line() -> None:
+    told = r"robots? 'hopper', observations of 11, actions of 3, 0\.008 s each>$"
+    assert re.match(f"<RobotEnv: 1 {told}", repr(bough.gym.make("Hopper-v5").unwrapped))
+    assert re.match(f"<RobotVectorEnv: 2 {told}", repr(bough.gym.make_vec("Hopper-v5", num_envs=2)))

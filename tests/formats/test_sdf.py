@@ -278,6 +278,34 @@ def test_a_shape_said_to_be_empty_is_no_problem() -> None:
 
 
 PAIR = link("a") + link("b")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("<limt><lower>-1</lower></limt>", "joint 'j': <limt> is ignored; did you mean <limit>?"),
+        ("<limit><lowr>-1</lowr></limit>", "joint 'j': <lowr> is ignored; did you mean <lower>?"),
+        ("<dynamics><dampng>1</dampng></dynamics>", "joint 'j': <dampng> is ignored; did you mean <damping>?"),
+    ],
+)
+def test_misspelt_parts_of_joints_are_told(more: str, told: str) -> None:
+    content = text(PAIR + joint("j", "revolute", "a", "b", more=f"<axis><xyz>0 0 1</xyz>{more}</axis>"))
+    (problem,) = problems(content)
+    assert told in problem.message
+    with pytest.warns(bough.errors.LoadWarning, match=re.escape(told)):
+        load(content)
+
+
+def test_misspelt_attributes_are_told_and_words_of_other_programs_are_not() -> None:
+    misspelt = "<pose relativ_to='a'>0 0 1 0 0 0</pose>"
+    others = "<gz:limt/><physics><ode><limt/></ode></physics><axis><xyz expresed_in='a'>0 0 1</xyz></axis>"
+    content = text(PAIR + joint("j", "revolute", "a", "b", more=misspelt + others))
+    assert [problem.message for problem in problems(content)] == [
+        "joint 'j': relativ_to of <pose> is ignored; did you mean relative_to?",
+        "joint 'j': expresed_in of <xyz> is ignored; did you mean expressed_in?",
+    ]
+
+
 WRONG: dict[str, tuple[str, str]] = {
     "no model": ("<sdf version='1.9'/>", "the file has 0 models, expected one"),
     "nested": (text("<model name='n'/>"), "<model> is not read"),

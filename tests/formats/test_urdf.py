@@ -266,3 +266,49 @@ def test_misspelt_parts_of_joints_are_told_and_words_of_other_programs_are_not()
     assert [problem.message for problem in bough.problems(text)] == [
         "joint 'j': <limits> is ignored; did you mean <limit>?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ('<origin xzy="1 0 0"/>', "joint 'j': xzy of <origin> is ignored; did you mean xyz?"),
+        ('<axis xzy="0 0 1"/>', "joint 'j': xzy of <axis> is ignored; did you mean xyz?"),
+        ('<limit lowr="-1" upper="1"/>', "joint 'j': lowr of <limit> is ignored; did you mean lower?"),
+        ('<limit lower="-1" Upper="1"/>', "joint 'j': Upper of <limit> is ignored; did you mean upper?"),
+        ('<limit upper="1" efort="1"/>', "joint 'j': efort of <limit> is ignored; did you mean effort?"),
+        ('<dynamics dampng="1"/>', "joint 'j': dampng of <dynamics> is ignored; did you mean damping?"),
+        ('<mimic joint="k" multiplyer="2"/>', "multiplyer of <mimic> is ignored; did you mean multiplier?"),
+    ],
+)
+def test_misspelt_attributes_are_told_with_their_line(written: str, told: str) -> None:
+    joints = joint("k", "a", "c") + joint("j", "a", "b", inner="\n" + written)
+    text = robot(link("a"), link("b"), link("c"), joints)
+    (problem,) = bough.problems(text)
+    assert problem.message.endswith(told)
+    assert problem.line == 8
+    with pytest.warns(bough.errors.LoadWarning, match=re.escape(told)):
+        bough.load(text)
+
+
+def test_attributes_of_the_format_and_of_others_are_no_faults() -> None:
+    unused = '<axis xyz="1 0 0"/><calibration rising="0"/><safety_controller soft_lower_limit="0" k_velocity="1"/>'
+    others = '<limit lower="-1" upper="1" effort="1" velocity="1" gear_velocity="10" drake:effort="2"/>'
+    elsewhere = '<gazebo><axis xzy="1"/></gazebo><transmission><limit lowr="1"/></transmission>'
+    text = robot(link("a"), link("b"), joint("j", "a", "b", inner=unused + others), elsewhere)
+    assert bough.problems(text) == ()
+
+
+def test_misspelt_words_in_inertias_shapes_and_of_the_robot_are_told() -> None:
+    moments = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    inertial = f'<inertial><orgin xyz="1 0 0"/><mass value="1"/>{moments}'
+    round_one = '<geometry><sphere radius="1"/></geometry>'
+    ball = f'<visual>{round_one}<material name="m"><colour rgba="1 0 0 1"/></material></visual>'
+    shift = f'<collision><origin xyz="0 0 0" rpz="0 0 1"/>{round_one}</collision>'
+    inner = f"{inertial}</inertial>{ball}{shift}"
+    text = robot(link("a"), link("b", inner, mass=None), joint("j", "a", "b"), '<jont name="k"/>')
+    assert {problem.message.partition("; ")[2] for problem in bough.problems(text)} == {
+        "did you mean <origin>?",
+        "did you mean <color>?",
+        "did you mean rpy?",
+        "did you mean <joint>?",
+    }

@@ -396,11 +396,20 @@ def test_unknown_names() -> None:
         bough.placements(MODEL, q, "tipp")
     with pytest.raises(unknown, match="no frame is called 'bal'; did you mean 'ball'"):
         bough.velocities(MODEL, q, v, ["tip", "bal"])
-    for frame in ("armm", None, 3, ["arm"], ("arm", "tip")):
-        with pytest.raises(unknown, match="no frame is called"):
+    with pytest.raises(unknown, match="no frame is called 'armm'"):
+        bough.jacobian(MODEL, q, "armm")
+    for frame, told in (
+        (None, "jacobian is of one frame, and none is named"),
+        (3, "jacobian is of one frame, and frame is 3; expected one name"),
+        (["arm", "tip"], r"and frame is \['arm', 'tip'\].* Of several: numpy.stack\(\[bough.jacobian\(…, name\) for"),
+        (("arm",), r"jacobian is of one frame, and frame is \('arm',\)"),
+    ):
+        with pytest.raises(bough.errors.ShapeError, match=told):
             bough.jacobian(MODEL, q, frame)  # type: ignore[arg-type]
-        with pytest.raises(unknown, match="no frame is called"):
-            bough.jacobian_rate(MODEL, q, v, frame)  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.ShapeError, match="jacobian_rate is of one frame"):
+        bough.jacobian_rate(MODEL, q, v, ["arm", "tip"])  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.ShapeError, match=r"derivatives\.velocities is of one frame"):
+        bough.derivatives.velocities(MODEL, q, v, ["arm", "tip"])  # type: ignore[arg-type]
     with pytest.raises(unknown, match=r"no reference frame is called 'local'; .*'LOCAL'"):
         bough.jacobian(MODEL, q, "tip", "local")
     with pytest.raises(unknown, match="no reference frame is called 'WORD'; did you mean 'WORLD'"):
@@ -435,3 +444,11 @@ def test_random_sizes() -> None:
     for size in (-1, (2, -3)):
         with pytest.raises(bough.BoughError, match="size is"):
             bough.random(MODEL, 1, size)
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="long double is float64 here")
+def test_data_types_that_are_taken_are_told() -> None:
+    told = r"v has data type float\d+ \(longdouble\), expected real numbers: float64 or float32, or integers or float16"
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        bough.bias_forces(MODEL, bough.neutral(MODEL), np.zeros(NV, np.longdouble))
+    assert bough.bias_forces(MODEL, bough.neutral(MODEL), np.zeros(NV, np.float16)).dtype == np.float64

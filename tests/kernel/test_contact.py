@@ -585,7 +585,7 @@ def test_machine_code_gives_the_same() -> None:
         ({"time_constant": 0.0}, bough.errors.ModelError, "time constant"),
         ({"still": -1.0}, bough.errors.ModelError, "still is -1.0, expected a positive number"),
         ({"solver": "gauss_sidel"}, bough.errors.UnknownNameError, "did you mean 'gauss_seidel'"),
-        ({"start": 3}, bough.errors.ShapeError, "start is a int"),
+        ({"start": 3}, bough.errors.ShapeError, "start is an int"),
         ({"mu": np.zeros((3, 4)), "gaps": np.zeros((2, 4))}, bough.errors.ShapeError, "do not broadcast"),
     ],
 )
@@ -608,7 +608,7 @@ def test_other_wrong_arguments() -> None:
     for wrong, message in (({"tolerance": -1.0}, "tolerance is -1.0"), ({"iterations": -1}, "iterations is -1")):
         with pytest.raises(bough.errors.ShapeError, match=message):
             bough.contact.dynamics(*scene.at_rest, scene.touch(), solver="gauss_seidel", **wrong)
-    with pytest.raises(bough.errors.ModelError, match=r"the model is a int, expected a bough\.Model"):
+    with pytest.raises(bough.errors.ModelError, match=r"the model is an int, expected a bough\.Model"):
         bough.contact.dynamics(3, scene.q, np.zeros(6), np.zeros(6), scene.touch())  # type: ignore[arg-type]
     with pytest.raises(bough.errors.ShapeError, match="mu has data type bool"):
         bough.contact.step(*scene.at_rest, scene.touch(mu=True), dt=0.1)

@@ -227,8 +227,10 @@ def test_wrong_data_are_refused_by_name(rng: np.random.Generator) -> None:
         bough.identify(model, (q, v, a, tau[:-1]))
     with pytest.raises(errors.FiniteError, match="tau"):
         bough.identify(model, (q, v, a, np.where(tau > 0, np.nan, tau)))
-    with pytest.raises(errors.UnknownNameError, match="tau"):
+    with pytest.raises(errors.ShapeError, match="data has no 'tau'; expected q, v, a and tau"):
         bough.identify(model, {"q": q, "v": v, "a": a})
+    with pytest.raises(errors.UnknownNameError, match=r"'torque'; .*data has no 'tau'; expected q, v, a and tau"):
+        bough.identify(model, {"q": q, "v": v, "a": a, "torque": tau})
     with pytest.raises(errors.ShapeError, match="at least one"):
         bough.identify(model, (q[:0], v[:0], a[:0], tau[:0]))
     with pytest.raises(errors.UnknownNameError, match="hamd"):
@@ -261,3 +263,19 @@ def test_parameters_that_cannot_be_given_to_a_model_are_refused_by_name() -> Non
         bough.identification.parameters(b.build())
     with pytest.raises(bough.errors.ModelError, match="beyond the range of floats: expected smaller ones"):
         bough.identification.from_log_cholesky(np.full(10, 1e3))
+
+
+def test_what_was_found_is_shown_as_a_table(rng: np.random.Generator) -> None:
+    model, _, data = loaded(rng)
+    found = bough.identify(model, data, noise=0.1)
+    told = f"{len(found.names)} parameters, {len(found.untold)} base parameters untold"
+    assert repr(found) == f"<Identification of {model.name!r}: {told}>"
+    first, head, *rows = str(found).splitlines()
+    assert first == repr(found)
+    assert head.split() == ["parameter", "value", "deviation"]
+    place = ident.parameter_names(model).index(found.names[0])
+    assert rows[0].startswith(found.names[0])
+    assert [float(x) for x in rows[0].split()[-2:]] == pytest.approx(
+        [found.parameters[place], np.sqrt(found.covariance[0, 0])], rel=0.05
+    )
+    assert len(rows) == min(len(found.names), 30) + (len(found.names) > 30)

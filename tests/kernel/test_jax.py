@@ -164,3 +164,33 @@ def test_gradients_through_steps(rng: np.random.Generator) -> None:
     hard = bough.Simulation(sim.model, law="hard")
     with pytest.raises(bough.errors.ModelError, match="steps under the law 'hard' have no derivatives"):
         jax.grad(lambda q: hard.step(q, x[1]).q.sum())(given[0])
+
+
+def test_normalized_and_converted_configurations_are_arrays_of_jax(rng: np.random.Generator) -> None:
+    model = random_model(rng, 4, ["free", "planar", "spherical", "continuous"])
+    q, v, _ = state(model, rng, 2)
+    raw = q + 0.1
+    found = jax.jit(lambda q: bough.normalize(model, q))(raw)
+    assert isinstance(found, jax.Array)
+    np.testing.assert_allclose(found, bough.normalize(model, np.asarray(raw)), rtol=1e-15)
+    by_hand = bough.normalize(model, np.asarray(raw) + 1e-6 * np.eye(model.nq)[3]) - np.asarray(found)
+    rates = jax.jvp(lambda q: bough.normalize(model, q), (raw,), (jnp.zeros_like(q).at[..., 3].set(1e-6),))[1]
+    np.testing.assert_allclose(rates, by_hand, atol=1e-11)
+    theirs = jax.jit(lambda q, v: bough.convert.states_to_mujoco(model, q, v))(q, v)
+    expected = bough.convert.states_to_mujoco(model, np.asarray(q), np.asarray(v))
+    for a, b in zip(theirs, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-14, atol=1e-14)
+    back = bough.convert.states_from_mujoco(model, *theirs)
+    np.testing.assert_allclose(back[0], q, rtol=1e-14)
+    with pytest.raises(bough.errors.FiniteError, match=r"q.* is nan"):
+        bough.convert.states_to_mujoco(model, q * jnp.nan)
+
+
+def test_what_reads_numbers_alone_refuses_arrays_of_jax_in_words_for_them() -> None:
+    model = bough.robots.load("quadruped")
+    with pytest.raises(bough.errors.ShapeError, match=r"on_the_floor .* q is an array of JAX; .* numpy\.asarray\(q\)"):
+        bough.simulation.on_the_floor(model, jnp.asarray(bough.neutral(model)))
+    pendulum = bough.robots.load("pendulum")
+    told = r"an array of JAX that is differentiated.*numpy\.asarray\(q\) gives them, outside of jit"
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        jax.jit(lambda q: bough.Simulation(pendulum).run(q, duration=0.1).q)(jnp.zeros(1))

@@ -91,8 +91,8 @@ def test_what_is_wrong_is_named(ball: bough.Model, rng: np.random.Generator) -> 
         bough.rnea(ball, q, v, torch.full_like(a, torch.nan))
     with pytest.raises(bough.errors.ShapeError, match=r"q is a tensor on meta, expected one on the CPU"):
         bough.rnea(ball, q.to("meta"), v, a)
-    with pytest.raises(bough.errors.ShapeError, match=r"v has data type torch.int64"):
-        bough.rnea(ball, q, v.long(), a)
+    with pytest.raises(bough.errors.ShapeError, match=r"v has data type torch\.complex128"):
+        bough.rnea(ball, q, v.to(torch.complex128), a)
     with pytest.raises(bough.errors.ShapeError, match="out="):
         bough.rnea(ball, q, v, a, out=np.empty(ball.nv))
 
@@ -181,3 +181,57 @@ def test_compiled_programs_take_the_operator_as_a_whole(rng: np.random.Generator
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)
     with pytest.raises(bough.errors.UnknownNameError, match="that may be left out"):
         bough.function("rnea", model).torch_operator("force")
+
+
+CONVERSIONS = [
+    getattr(bough.convert, f"states_{way}_{name}") for way in ("to", "from") for name in ("mujoco", "pinocchio")
+]
+
+
+def test_normalized_configurations_are_tensors_with_gradients(ball: bough.Model, rng: np.random.Generator) -> None:
+    raw = torch.tensor(3.0 * rng.normal(size=(2, ball.nq)), requires_grad=True)
+    found = bough.normalize(ball, raw)
+    assert np.array_equal(found.detach().numpy(), bough.normalize(ball, raw.detach().numpy()))
+    assert torch.autograd.gradcheck(lambda q: bough.normalize(ball, q), (raw,))
+    mapped = torch.func.vmap(lambda q: bough.normalize(ball, q))(raw)
+    assert torch.equal(mapped, found)
+    with pytest.raises(bough.errors.FiniteError, match=r"joint 'ball': the quaternion .* is zero in state"):
+        bough.normalize(ball, torch.zeros(2, ball.nq))
+    with pytest.raises(bough.errors.ShapeError, match="expected arrays of NumPy"):
+        bough.normalize(ball, raw, out=np.empty((2, ball.nq)))
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS, ids=lambda convert: convert.__name__)
+def test_states_are_converted_as_tensors_with_gradients(convert: Any, rng: np.random.Generator) -> None:
+    model = random_model(rng, 4, ["free", "planar", "spherical", "continuous"])
+    q, v = bough.random(model, rng, size=2), rng.normal(size=(2, model.nv))
+    if "from" in convert.__name__:
+        q, v = getattr(bough.convert, convert.__name__.replace("from", "to"))(model, q, v)
+    given = [torch.tensor(x, requires_grad=True) for x in (q, v)]
+    for found, expected in zip(convert(model, *given), convert(model, q, v), strict=True):
+        assert found.requires_grad
+        assert np.array_equal(found.detach().numpy(), expected)
+    assert isinstance(convert(model, q, given[1])[0], torch.Tensor)
+    speeds = torch.func.jacrev(lambda v: convert(model, given[0].detach(), v)[1])(given[1].detach())
+    step = 1e-6 * rng.normal(size=v.shape)
+    moved = convert(model, q, v + step)[1] - convert(model, q, v)[1]
+    np.testing.assert_allclose(np.einsum("aibj,bj->ai", speeds.numpy(), step), moved, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lowest_point", "on_the_floor"])
+def test_what_reads_numbers_alone_refuses_tensors_by_its_name(name: str) -> None:
+    model = bough.robots.load("quadruped")
+    with pytest.raises(bough.errors.ShapeError, match=rf"simulation\.{name} .* q is a tensor .* q\.detach\(\)\.numpy"):
+        getattr(bough.simulation, name)(model, torch.tensor(bough.neutral(model)))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.float16, torch.bfloat16])
+def test_integers_and_half_precision_are_computed_in_float64(ball: bough.Model, dtype: Any) -> None:
+    q = torch.tensor([0, 0, 0, 1, 2]).to(dtype)
+    zeros = torch.zeros(ball.nv, dtype=dtype)
+    found = bough.rnea(ball, q, zeros, zeros)
+    assert found.dtype == torch.float64
+    assert np.array_equal(found.numpy(), bough.rnea(ball, [0, 0, 0, 1, 2], [0] * 4, [0] * 4))
+    assert bough.rnea(ball, q.float(), zeros, zeros).dtype == torch.float32
+    with pytest.raises(bough.errors.ShapeError, match=r"q has data type torch\.bool, expected real numbers"):
+        bough.rnea(ball, q.bool(), zeros, zeros)

@@ -422,3 +422,9 @@ def test_rounding_of_inertias_is_forgiven(inertia: object) -> None:
     b = bough.Builder()
     b.add("flat", bough.joints.Revolute("x"), mass=1.0, com=(0.1, 0, 0), inertia=inertia)  # type: ignore[arg-type]
     assert b.build().nbodies == 1
+
+
+def test_a_builder_is_shown_in_a_line() -> None:
+    b = bough.Builder("rods")
+    b.add("rod", bough.joints.Revolute("y"), mass=1.0)
+    assert repr(b) == "<Builder 'rods': 1 body>"

@@ -154,7 +154,7 @@ def test_many_names_are_not_all_listed() -> None:
     b = bough.Builder()
     for k in range(30):
         b.add(f"b{k:02}", bough.joints.Revolute("x"))
-    with pytest.raises(bough.errors.UnknownNameError, match=r"'b00', 'b01', .*, … \(30 in all\)$"):
+    with pytest.raises(bough.errors.UnknownNameError, match=r"'b00', 'b01', .*'b11' and 18 more$"):
         b.build().joint("???")
 
 
@@ -285,3 +285,27 @@ def test_bad_mimics(joints: list[tuple[str, bough.joints.Joint, str]], error: ty
     if error is bough.errors.UnknownNameError:
         b.add("late", X, joint_name="aa", mass=1.0, com=(0, 1, 0))
         assert b.build().nv == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("gravity", "with_gravity"),
+        ("simulation", "with_simulation"),
+        ("bodies", "with_body"),
+        ("frames", "with_frame"),
+        ("name", "a method that begins with with_"),
+    ],
+)
+def test_models_say_what_changes_them(name: str, way: str) -> None:
+    model = bough.robots.load("arm")
+    with pytest.raises(AttributeError, match=f"{name} of <Model 'arm'.* cannot be set: models are immutable; .*{way}"):
+        setattr(model, name, (0.0, 0.0, 0.0))
+    with pytest.raises(AttributeError, match="models are immutable"):
+        delattr(model, name)
+
+
+def test_models_show_what_is_for_users() -> None:
+    shown = [name for name in dir(bough.robots.load("arm")) if not name.startswith("_")]
+    assert {"with_gravity", "joint_names", "mass", "nq"} <= set(shown)
+    assert not {"coupling", "inner", "of_checked", "with_checked"} & set(shown)

@@ -92,7 +92,7 @@ def test_what_cannot_be_mended_is_refused_by_name(rng: np.random.Generator) -> N
         bough.normalize(MODEL, np.ones(5))
     with pytest.raises(bough.errors.ShapeError, match="q has data type complex128"):
         bough.normalize(MODEL, np.ones(MODEL.nq, dtype=complex))
-    with pytest.raises(bough.errors.ModelError, match="the model is a NoneType"):
+    with pytest.raises(bough.errors.ModelError, match="the model is None, expected"):
         bough.normalize(None, np.ones(5))  # type: ignore[arg-type]
     with pytest.raises(bough.errors.ShapeError, match="out is"):
         bough.normalize(MODEL, bough.neutral(MODEL), out=np.empty(3))

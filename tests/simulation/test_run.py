@@ -142,6 +142,11 @@ def test_a_parameter_is_named_once(sim: bough.Simulation) -> None:
         bough.Simulation(sim.model, parameters=["friction", "gravity", "friction"])
 
 
+def test_a_misspelt_parameter_is_told_with_the_nearest(sim: bough.Simulation) -> None:
+    with pytest.raises(bough.errors.UnknownNameError, match="'fricton'; did you mean 'friction'"):
+        bough.Simulation(sim.model, parameters="fricton")
+
+
 def test_parameters_that_are_not_finite_are_named() -> None:
     b = bough.Builder("block")
     b.add("block", bough.joints.Prismatic("z"), mass=1.0)

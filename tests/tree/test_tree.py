@@ -299,7 +299,7 @@ def test_check_refuses_tolerances(tolerance: float) -> None:
         ("01", "a str, expected a sequence"),
         (b"\0", "a bytes, expected a sequence"),
         ({0}, "a set, expected a sequence"),
-        (3, "a int, expected a sequence"),
+        (3, "an int, expected a sequence"),
         ([0, -1], r"body 2 has parent -1, expected 0\.\.1$"),
         ([0, 1, 9], r"body 3 has parent 9, expected 0\.\.2$"),
         ([2, 0], r"body 1 has parent 2, expected 0\.\.0; .*not regularly numbered.*Tree\.regular"),

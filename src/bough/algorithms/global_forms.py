@@ -23,7 +23,7 @@ from bough.algorithms.innovations import Innovations
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.model import Mechanism, Mimic, Model
 from bough.model.stations import require_all_rigid
-from bough.reading import known_name
+from bough.reading import kind_of, known_name
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector
@@ -63,7 +63,7 @@ def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"]
     ((36, 36), True)
     """
     if not isinstance(model, Model):
-        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+        raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
     known_name(coordinates, "choice of coordinates", ("link", "base"))
     require_all_rigid(model, "P and H as matrices")
     mimics = [entry.name for entry in model.joints if isinstance(entry.joint, Mimic)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -45,12 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BoughError as error:
         file = printable(getattr(error, "file", None) or "") if getattr(error, "line", None) else ""
         told = f" (bough check {file} lists all problems)" if file else ""
-        terminal.say(f"bough: {error}{told}", file=sys.stderr)
+        terminal.say(f"bough: {terminal.with_options(error)}{told}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as shells report it
     except BrokenPipeError:  # the reader went away, as in `bough paper | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        terminal.forget_reader()
     except OSError as error:
         terminal.say(f"bough: {error}", file=sys.stderr)
         return 2

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import bough
-from bough.cli.models import add_ignore, file_of, mesh_folders
-from bough.cli.terminal import say
+from bough.cli.models import add_ignore, content_of, file_of, mesh_folders
+from bough.cli.terminal import say, with_options
 from bough.errors import BoughError, LoadWarning, printable
 
 __all__ = ["register"]
@@ -30,7 +30,9 @@ def register(commands: Any) -> None:
         "(forward dynamics rejects such models), axes that are not of unit length, missing mesh files, and so on.",
         epilog="Exit code: 0 without problems, 1 with problems, 2 if a file cannot be read.",
     )
-    parser.add_argument("file", metavar="FILE", nargs="+", help="URDF, MJCF or SDF files, or names of robots")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="+", help="URDF, MJCF or SDF files (- for standard input), or names of robots"
+    )
     add_ignore(parser)
     parser.add_argument("--no-meshes", action="store_true", help="do not check whether mesh files exist")
     parser.set_defaults(run=run)
@@ -40,9 +42,11 @@ def run(options: argparse.Namespace) -> int:
     """Print the problems, and return the exit code."""
     code = 0
     for text in options.file:
-        file = file_of(text)
-        found = [(p.file or file, p.line, p.message) for p in bough.problems(file, ignore=options.ignore)]
-        found += [] if options.no_meshes else _missing_meshes(text, file, options.ignore)
+        content = content_of(text)
+        file = file_of(text) if content is None else Path(text)
+        problems = bough.problems(file if content is None else content, ignore=options.ignore)
+        found = [(p.file or file, p.line, with_options(p.message)) for p in problems]
+        found += [] if options.no_meshes or content is not None else _missing_meshes(text, file, options.ignore)
         for where, line, message in found:
             say(":".join(str(part) for part in (printable(str(where)), line, f" {printable(message)}") if part))
         say(f"{printable(str(file))}: {len(found) or 'no'} problem{'' if len(found) == 1 else 's'}")

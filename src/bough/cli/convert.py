@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ def register(commands: Any) -> None:
         action="append",
         default=[],
         help="leave out a part that the format cannot express: armature, constraints, geometries, gravity, limits, "
-        "losses, order or springs (may be repeated)",
+        "losses, order, simulation or springs (may be repeated)",
     )
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.set_defaults(run=run)
@@ -44,17 +43,5 @@ def run(options: argparse.Namespace) -> None:
     if options.out.exists() and not options.force:
         raise SaveError(f"{str(options.out)!r} exists, --force replaces it")
     model = chosen_model(options)
-    try:
-        bough.save(model, options.out, leave_out=options.leave_out)
-    except SaveError as error:
-        raise SaveError(_HINT.sub(_as_options, str(error))) from None
+    bough.save(model, options.out, leave_out=options.leave_out)
     say(f"{model} written to {printable(str(options.out))}")
-
-
-_HINT = re.compile(r"leave_out=\(([^)]*)\) saves")
-
-
-def _as_options(hint: re.Match[str]) -> str:
-    """The argument `leave_out` of `bough.save` in a message, as options of the command line."""
-    kinds = [kind.strip(" '") for kind in hint[1].split(",") if kind.strip()]
-    return " ".join(f"--leave-out {kind}" for kind in kinds) + " saves"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -12,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import bough
-from bough.cli.terminal import say
+from bough.cli.terminal import say, with_options
 from bough.errors import LoadWarning, ModelError, UnknownNameError
 from bough.waiting import telling
 
-__all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "has_hulls", "mesh_folders", "read_model"]
+__all__ = [
+    "HELP", "add_ignore", "add_model", "chosen_model", "content_of", "file_of", "has_hulls", "mesh_folders",
+    "read_model",
+]  # fmt: skip
 
 PAPERS = "tree"
 """What the names of the papers' mechanisms begin with, so that they are never those of robots."""
@@ -24,7 +28,8 @@ PAPERS = "tree"
 FOLDERS_AROUND = 5
 """How many folders around a file may be the one that holds packages."""
 
-SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro", ".json")
+STANDARD_INPUT = "-"
+SUFFIX = re.compile(r"\.[A-Za-z]\w{0,4}")  # of what looks like a file, which a robot is not called
 
 
 def _named() -> dict[str, Callable[..., bough.Model]]:
@@ -44,8 +49,8 @@ def _form(name: str, function: Callable[..., Any]) -> str:
 
 ACCEPTED = ", ".join(_form(name, function) for name, function in _named().items())
 HELP = (
-    "a model file (URDF, MJCF, SDF), the name of a robot (`bough robots` lists them), or a mechanism of the papers: "
-    f"{ACCEPTED} (for example {PAPERS}:chain:30)"
+    "a model file (URDF, MJCF, SDF; - for standard input), the name of a robot (`bough robots` lists them), or a "
+    f"mechanism of the papers: {ACCEPTED} (for example {PAPERS}:chain:30)"
 )
 
 
@@ -134,6 +139,14 @@ def _is_of_papers(text: str) -> bool:
     return text.startswith(f"{PAPERS}:")
 
 
+def content_of(text: str) -> bytes | None:
+    """What standard input holds, if MODEL is "-", or another stream that the system gives a path; None for all else."""
+    if text == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
+    path = Path(text)
+    return path.read_bytes() if path.exists() and not path.is_file() and not path.is_dir() else None
+
+
 def file_of(text: str) -> Path:
     """The file that a path or the name of a robot means; a path that looks like a model file need not exist."""
     path = Path(text)
@@ -144,7 +157,7 @@ def file_of(text: str) -> Path:
     try:
         return Path(bough.robots.find(text).path)
     except UnknownNameError as error:
-        if text and (path.exists() or path.suffix in SUFFIXES):
+        if text and (path.exists() or SUFFIX.fullmatch(path.suffix)):
             return path  # loading says what is wrong with it
         told, head = str(error), text.split(":")[0]
         near = get_close_matches(head, _named(), n=1)
@@ -168,10 +181,15 @@ def _loaded(text: str, options: dict[str, Any]) -> bough.Model:
     path = Path(text)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LoadWarning)
-        file = file_of(text)
-        model = bough.load(path, **options) if file == path else bough.robots.load(text, **options)
+        content = content_of(text)
+        file = path if content is not None else file_of(text)
+        model = (
+            bough.load(path if content is None else content, **options)
+            if file == path
+            else bough.robots.load(text, **options)
+        )
     for warning in caught:
-        say(f"bough: {warning.message}", file=sys.stderr)
+        say(f"bough: {with_options(warning.message)}", file=sys.stderr)
     return model
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import bough
 from bough.cli.models import add_model, chosen_model, has_hulls, mesh_folders
-from bough.cli.terminal import require_path, say
+from bough.cli.terminal import going_on_unheard, require_path, say
 from bough.cli.view import add_page, page_options, require_port, serve
 from bough.errors import AssemblyError, ModelError, UnknownNameError
 
@@ -143,8 +143,13 @@ def _require_sense(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate, print a report, and return the exit code."""
+    """Simulate, print a report, and return the exit code; files are written even if stdout is closed early."""
     _require_sense(options)
+    with going_on_unheard() if options.record or options.plot else nullcontext():
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     _require_use(model, options)
     if options.cone:
@@ -191,12 +196,16 @@ def run(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     trajectory = sim.run(states, duration=options.duration, **acting)
     spent = time.perf_counter() - began
-    _tell(sim, trajectory, ready, spent)
+    try:
+        if options.record:
+            trajectory.save(options.record, scene)
+        if options.plot:
+            trajectory.plot().savefig(options.plot)
+    finally:  # where a file cannot be written, what happened is told all the same
+        _tell(sim, trajectory, ready, spent)
     if options.record:
-        trajectory.save(options.record, scene)
         say(f"written to {options.record}")
     if options.plot:
-        trajectory.plot().savefig(options.plot)
         say(f"drawn to {options.plot}")
     return int(trajectory.status.any())
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import codecs
 import io
+import os
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from bough.errors import ModelError, nearest, printable
 
-__all__ = ["Parser", "prepare", "require_path", "say"]
+__all__ = ["Parser", "forget_reader", "going_on_unheard", "prepare", "require_path", "say", "with_options"]
 
 INSTEAD = str.maketrans(
     {
@@ -50,9 +54,72 @@ class Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
+AS_OPTIONS: tuple[tuple[str, str], ...] = (
+    (r"ignore='(\w+)'", r"--ignore \1"),
+    (r"leave_out='(\w+)'", r"--leave-out \1"),
+    (r",? or format=…", ""),
+    (r",? or floating_base=False[^;.]*", ""),
+    (r"`?floating_base=True`?", "--floating"),
+    (r"expected the name of a frame( or body| or several)", "expected --frame NAME"),
+)
+"""What messages for users of Python say of arguments, and what users of commands type for it."""
+
+LEFT_OUT = re.compile(r"leave_out=\(([^)]*)\)")
+
+
+def with_options(message: object) -> str:
+    """A message with the options of commands where it names arguments of functions."""
+
+    def left_out(found: re.Match[str]) -> str:
+        return " ".join(f"--leave-out {kind}" for kind in re.findall(r"\w+", found[1]))
+
+    text = LEFT_OUT.sub(left_out, str(message))
+    for pattern, option in AS_OPTIONS:
+        text = re.sub(pattern, option, text)
+    return text
+
+
 def say(text: object = "", file: TextIO | None = None) -> None:
     """Print lines without control characters, and flush."""
     print("\n".join(map(printable, str(text).split("\n"))), file=file, flush=True)
+
+
+def forget_reader() -> None:
+    """Let what is written to standard output from now on go nowhere: its reader went away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+
+
+class _Unheard:
+    """A stream that goes on, silently, where its reader goes away."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text, if somebody is there."""
+        with self._going_on():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand on what is written, if somebody is there."""
+        with self._going_on():
+            self._stream.flush()
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            forget_reader()
+
+
+def going_on_unheard() -> AbstractContextManager[Any]:
+    """A context in which a reader of standard output that goes away, as `head` does, ends nothing."""
+    return redirect_stdout(_Unheard(sys.stdout))
 
 
 def require_path(path: str | Path | None, option: str, suffixes: tuple[str, ...]) -> None:

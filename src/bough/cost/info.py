@@ -16,6 +16,7 @@ from bough.kernel.counting import count
 from bough.kernel.functions import require_model
 from bough.kernel.rerooting import rerooting
 from bough.model import Model
+from bough.reading import counted
 from bough.scalar import Count
 from bough.tree.costs import Cost, dense_ratio, operation_cost
 
@@ -96,7 +97,11 @@ def _parts(model: Model) -> Table:
         ("joints", joints or "none"),
         ("degrees of freedom", f"{model.nv}" if model.nq == model.nv else f"{model.nv}, nq = {model.nq}"),
         ("mass", f"{model.mass:.6g} kg"),
-        ("depth", f"{model.tree.height} joints, {model.dof_tree.height} degrees of freedom"),
+        (
+            "depth",
+            f"{counted(model.tree.height, 'joint')}, "
+            f"{counted(model.dof_tree.height, 'degree of freedom', 'degrees of freedom')}",
+        ),
         ("leaves", len(model.tree.leaves)),
         ("gravity", f"({', '.join(f'{x:g}' for x in model.gravity)}) m/s²"),
         ("frames", len(model.frames)),

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.environments.links import inertias_at, velocities_at
 from bough.environments.tasks import Task
-from bough.errors import FiniteError, ShapeError
+from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.configuration import integrate
 from bough.kernel.kinematics import center_of_mass
 from bough.kernel.layouts import states_from_mujoco, states_to_mujoco
+from bough.reading import counted
 from bough.robots.loading import load
 from bough.simulation.simulation import Simulation
 
@@ -47,12 +48,22 @@ class Robots:
         self.task, self.count, self.sim = task, count, simulation_of(task.robot)
         self.model = self.sim.model
         self.dt = self.sim.dt * task.frame_skip
-        self.begin = states_to_mujoco(self.model, np.array(self.model.simulation.reference))
+        if not self.model.simulation.actuators:
+            raise ModelError(
+                f"robot {task.robot!r} has no actuators, on which actions act; expected one with some, as of MJCF files"
+            )
+        pose = np.array(self.model.simulation.reference)
+        self.begin = states_to_mujoco(self.model, pose)
         nq, nv = self.model.nq, self.model.nv
         self.qpos, self.qvel, self.q, self.v, self.a, self.place = _zeros(count, nq, nv, nq, nv, nv, 2)
         self.contact: FloatArray = np.zeros((count, len(self._links), 6) if self._felt else (count, 0))
-        self.more = self._seen(np.tile(np.array(self.model.simulation.reference), (count, 1)), self.v, self._idle)
+        self.more = self._seen(np.tile(pose, (count, 1)), self.v, self._idle)
         self.reset(range(count), [np.random.default_rng(0)] * count)
+
+    def __str__(self) -> str:
+        robots = counted(self.count, "robot")
+        sizes = f"observations of {self.observations().shape[1]}, actions of {self._idle.shape[1]}"
+        return f"{robots} {self.task.robot!r}, {sizes}, {self.dt:g} s each"
 
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

@@ -117,6 +117,9 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 infos[name][over], infos[f"_{name}"][over] = values[over], True
         return observed, rewards, terminated, truncated, infos
 
+    def __repr__(self) -> str:
+        return f"<RobotVectorEnv: {self.robots}>"
+
     def _begin(self, mask: Bools) -> FloatArray:
         """Some robots begin, without a seed yet by chance; what all observe."""
         which = np.flatnonzero(mask).tolist()
@@ -159,6 +162,9 @@ class RobotEnv(gymnasium.Env[Any, Any]):
         """One action (nu,)."""
         rewards, terminated, told = self.robots.step(np.asarray(action, float)[None])
         return self.robots.observations()[0], float(rewards[0]), bool(terminated[0]), False, _first(told)
+
+    def __repr__(self) -> str:
+        return f"<RobotEnv: {self.robots}>"
 
     def render(self) -> Any:
         """A picture (480, 640, 3) of the robot, if that was asked for."""

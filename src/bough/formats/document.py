@@ -13,6 +13,7 @@ from typing import IO, TypeAlias
 from bough.errors import LoadError
 from bough.formats.markup import MOST_BYTES, Element, parse
 from bough.formats.report import Report
+from bough.reading import kind_of
 
 __all__ = ["Document", "Source", "read_document", "read_source"]
 
@@ -54,10 +55,10 @@ def read_source(source: Source) -> tuple[bytes | str, Path | None]:
         path = Path(source)
         return _read_file(path), path
     if not hasattr(source, "read"):
-        raise LoadError(f"cannot load a {type(source).__name__}, expected a path, a string with the XML, or a stream")
+        raise LoadError(f"cannot load {kind_of(source)}, expected a path, a string with the XML, or a stream")
     content: object = source.read(MOST_BYTES + 1)
     if not isinstance(content, bytes | str):
-        raise LoadError(f"reading the stream gave a {type(content).__name__}, expected bytes or a string")
+        raise LoadError(f"reading the stream gave {kind_of(content)}, expected bytes or a string")
     return content, None
 
 

@@ -108,9 +108,17 @@ def parse(data: bytes | str, report: Report) -> Element | None:
         report.refuse(str(stop), parser.CurrentLineNumber if parser else None)
         return None
     except expat.ExpatError as error:
-        report.refuse(f"not well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
+        report.refuse(f"not well-formed XML: {expat.ErrorString(error.code)}{_no_model(content)}", error.lineno)
         return None
     except (LookupError, ValueError) as error:  # encodings that do not exist, or that the text is not in
         report.refuse(f"the encoding cannot be read: {error}", parser.CurrentLineNumber if parser else None)
         return None
     return tree.root
+
+
+def _no_model(content: bytes) -> str:
+    """What to say of a file that does not look like any model."""
+    first = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if first in (b"<", b"\xff", b"\xfe", b"\x00"):  # XML, or a mark of UTF-16, as an encoding may have
+        return ""
+    return "; this is no model file, expected URDF, MJCF or SDF, which begin with '<', or bough's JSON"

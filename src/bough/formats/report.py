@@ -34,6 +34,7 @@ class Report:
         self.problems: list[LoadError] = []
         self.doubts: list[LoadError] = []
         self.remarks: list[LoadError] = []
+        self.looked_up = 0  # words that were compared with those of the format
         self._unknown = 0
 
     def refuse(self, message: str, line: int | None = None) -> None:

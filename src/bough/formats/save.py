@@ -13,7 +13,7 @@ from bough.formats.own import write_own
 from bough.formats.urdf_writer import write_urdf
 from bough.formats.whole_file import whole_file
 from bough.model import Model
-from bough.reading import known_name
+from bough.reading import kind_of, known_name
 
 __all__ = ["save"]
 
@@ -69,7 +69,7 @@ def save(
     <Model 'arm': 6 bodies, nq = 6, nv = 6>
     """
     if not isinstance(model, Model):
-        raise SaveError(f"cannot save a {type(model).__name__}, expected a bough.Model")
+        raise SaveError(f"cannot save {kind_of(model)}, expected a bough.Model")
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise SaveError(f"path is {path!r}, expected the path of a file")
     target = Path(path)

@@ -13,6 +13,7 @@ from bough.formats.numbers import name_of, number, numbers, placement_of, remark
 from bough.formats.packages import find_file
 from bough.formats.passed_over import doubt_misspelt, doubt_shape
 from bough.formats.report import Report
+from bough.formats.urdf_words import URDF_WORDS
 from bough.model import Fixed, Free, Inertia, Joint, Planar, Prismatic, Revolute
 
 __all__ = ["UNLIMITED", "read_urdf"]
@@ -20,9 +21,6 @@ __all__ = ["UNLIMITED", "read_urdf"]
 UNLIMITED = sys.float_info.max  # what stands for no limit where the format wants a number
 X = (1.0, 0.0, 0.0)  # the axis of a joint that has none
 NAMED_INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-LINK_PARTS = ("inertial", "visual", "collision")
-SHAPE_PARTS = ("origin", "geometry", "material")
-JOINT_PARTS = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit", "mimic", "safety_controller")
 JOINTS: dict[str, Callable[[tuple[float, ...]], Joint]] = {
     "revolute": lambda axis: Revolute(axis),
     "continuous": lambda axis: Revolute(axis, continuous=True),
@@ -51,6 +49,7 @@ class _Reader:
 
     def description(self) -> Description:
         links = self._root.all("link")
+        doubt_misspelt(self._root, URDF_WORDS, "the robot", self._report, apart=("link", "joint"))
         return Description(
             name=self._root.attributes.get("name") or "robot",
             links=tuple(self._link(element) for element in links),
@@ -69,7 +68,7 @@ class _Reader:
     def _link(self, element: Element) -> Link:
         name = name_of(element, "name", "a link", self._report)
         what = f"link {name!r}"
-        doubt_misspelt(element, LINK_PARTS, what, self._report)
+        doubt_misspelt(element, URDF_WORDS, what, self._report, apart=("visual", "collision"))
         inertials = element.all("inertial")
         if len(inertials) > 1:
             self._report.refuse(f"{what} has {len(inertials)} <inertial> elements, expected one", inertials[1].line)
@@ -96,7 +95,7 @@ class _Reader:
     def _connection(self, element: Element) -> Connection:
         name = name_of(element, "name", "a joint", self._report)
         what = f"joint {name!r}"
-        doubt_misspelt(element, JOINT_PARTS, what, self._report)
+        doubt_misspelt(element, URDF_WORDS, what, self._report)
         ends = []
         for side in ("parent", "child"):
             end = element.first(side)
@@ -163,7 +162,7 @@ class _Reader:
 
     def _geometry(self, element: Element, link: str) -> LinkGeometry | None:
         what = f"a <{element.tag}> of link {link!r}"
-        doubt_misspelt(element, SHAPE_PARTS, what, self._report)
+        doubt_misspelt(element, URDF_WORDS, what, self._report)
         geometry = element.first("geometry")
         solid = next((e for e in geometry.children if e.tag in SOLIDS), None) if geometry else None
         if solid is None:

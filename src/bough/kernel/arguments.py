@@ -14,13 +14,24 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "DOUBLE", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "broadcast", "held",
+    "DOUBLE", "REAL", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "broadcast", "held",
     "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits",
-    "plain_arguments", "read_only", "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
+    "plain_arguments", "read_only", "require_finite", "require_on_cpu", "require_plain", "require_unit_quaternions",
+    "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Shape: TypeAlias = tuple[int, ...]
+
+FOREIGN = {"torch": "a tensor of PyTorch", "jax": "an array of JAX", "jaxlib": "an array of JAX"}
+"""What arrays of another library are called in errors, by its name."""
+
+_OF_JAX = "numpy.asarray({}) gives them, outside of jit, grad and vmap"
+PLAIN_NUMBERS = {"torch": "{}.detach().numpy() gives them", "jax": _OF_JAX, "jaxlib": _OF_JAX}
+"""How the numbers of such an array are had."""
+
+REAL = "real numbers: float64 or float32, or integers or float16, which are computed in float64"
+"""What data types are taken, for errors."""
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -37,18 +48,25 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
     except ValueError as error:
         raise ShapeError(f"{name} is not a rectangular array: {error}") from None
     except (RuntimeError, TypeError):
-        if type(value).__module__.partition(".")[0] not in ("torch", "jax", "jaxlib"):
+        library = type(value).__module__.partition(".")[0]
+        if library not in PLAIN_NUMBERS:
             raise
         raise ShapeError(
-            f"{name} is a {type(value).__name__} that is differentiated, mapped or traced where only its numbers are "
-            "read, expected numbers that are known when this is called; a tensor of PyTorch has them in .detach()"
+            f"{name} is {FOREIGN[library]} that is differentiated, mapped or traced where only its numbers are read, "
+            f"expected numbers that are known when this is called: {PLAIN_NUMBERS[library].format(name)}"
         ) from None
     if a.dtype != DOUBLE and a.dtype != SINGLE:
         if not np.can_cast(a.dtype, DOUBLE) or a.dtype == np.bool_:
-            raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
+            raise ShapeError(f"{name} has data type {_called(a.dtype)}, expected {REAL}")
         a = a.astype(DOUBLE)
     leading_axes(name, a.shape, trailing, meaning)
     return a
+
+
+def _called(dtype: np.dtype[Any]) -> str:
+    """A data type by its name, and by what people call it where that is another one."""
+    longer = dtype.kind in "fc" and dtype.itemsize > 8 * (1 + (dtype.kind == "c"))
+    return f"{dtype} ({'c' if dtype.kind == 'c' else ''}longdouble)" if longer else str(dtype)
 
 
 def leading_axes(name: str, shape: Shape, trailing: Shape, meaning: str) -> Shape:
@@ -66,6 +84,17 @@ def is_on_device(value: Any) -> bool:
         return False
     on_gpu = getattr(value, "is_cuda", None)  # tensors of PyTorch that need gradients have no interface
     return on_gpu if isinstance(on_gpu, bool) else hasattr(value, "__cuda_array_interface__")
+
+
+def require_plain(function: str, **arrays: Any) -> None:
+    """Raise, naming it, if one of some arguments is an array of another library, of which only numbers are read."""
+    for name, value in arrays.items():
+        library = type(value).__module__.partition(".")[0]
+        if library in FOREIGN:
+            raise ShapeError(
+                f"{function} takes and gives arrays of NumPy, and {name} is {FOREIGN[library]}; expected its numbers: "
+                f"{PLAIN_NUMBERS[library].format(name)}"
+            )
 
 
 def require_on_cpu(**arrays: Any) -> None:

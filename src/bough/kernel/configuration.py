@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import FiniteError, ShapeError
 from bough.kernel.arguments import FloatArray, require_finite, write_out
-from bough.kernel.functions import algorithm, read, require_model
+from bough.kernel.functions import algorithm, argument_of, require_model
 from bough.kernel.table import Entered, entry
+from bough.kernel.tensors import floats_in, library_of
 from bough.model import Joint, JointEntry, Mimic, Model
 from bough.model.joints.joint import between
 from bough.reading import whole_number
@@ -105,11 +107,12 @@ def _between_limits(items: list[JointEntry]) -> Callable[..., FloatArray]:
     return drawn
 
 
-def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> Any:
     """The configuration with every quaternion made of unit length, (..., nq); all other entries are as given.
 
     Functions of a configuration refuse quaternions that are off by more than 1e-6 (1e-4 in float32), such as those of a
-    file with few digits or of a network; this mends them. Angles are not wrapped.
+    file with few digits or of a network; this mends them. Angles are not wrapped. Tensors of PyTorch and arrays of JAX
+    come back as such, with gradients; within jit and vmap a quaternion of zeros is not found, and gives NaN.
 
     Parameters
     ----------
@@ -133,24 +136,42 @@ def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> F
     >>> bough.normalize(b.build(), [0, 0, 3, 4])
     array([0. , 0. , 0.6, 0.8])
     """
-    given = read(model, "q", q, check=False)
-    require_finite("q", given)
-    result, start = given.copy(), 0
+    require_model(model)
+    library = library_of(q)
+    if out is not None and library is not np:
+        raise ShapeError("normalize was given out= and an array of another library, expected arrays of NumPy")
+    argument = argument_of(model, "q")
+    given, numbers = floats_in(library, "q", q, argument.shape, argument.meaning)
+    if numbers is not None:
+        require_finite("q", numbers)
+    parts, start, done = [], 0, 0
     for item in model.joints:
-        for k in item.joint.quaternions:
-            part = result[..., start + k : start + k + 4]
-            largest = np.abs(part).max(axis=-1, keepdims=True)
-            if not largest.all():
-                state = [int(j) for j in np.argwhere(largest == 0)[0][:-1]]
-                raise FiniteError(
-                    f"joint {item.name!r}: the quaternion q[..., {start + k}:{start + k + 4}] is zero"
-                    f"{f' in state {state}' if state else ''}, expected one with a direction"
-                )
-            part /= largest  # whose squares neither overflow nor vanish
-            x, y, z, w = (part[..., j : j + 1] for j in range(4))
-            part /= np.sqrt(x * x + y * y + z * z + w * w)
+        for k in range(start, start + item.joint.nq):
+            if k - start in item.joint.quaternions:
+                if numbers is not None:
+                    _require_direction(item.name, k, numbers[..., k : k + 4])
+                parts += [given[..., done:k], _of_unit_length(library, given[..., k : k + 4])]
+                done = k + 4
         start += item.joint.nq
+    result = library.concatenate([*parts, given[..., done:]], -1)
     return result if out is None else write_out(out, result)
+
+
+def _of_unit_length(library: Any, quaternion: Any) -> Any:
+    x, y, z, w = (abs(quaternion[..., j : j + 1]) for j in range(4))
+    part = quaternion / library.maximum(library.maximum(x, y), library.maximum(z, w))  # squares are neither 0 nor inf
+    x, y, z, w = (part[..., j : j + 1] for j in range(4))
+    return part / library.sqrt(x * x + y * y + z * z + w * w)
+
+
+def _require_direction(joint: str, start: int, quaternion: FloatArray) -> None:
+    zero = np.argwhere(~quaternion.any(axis=-1))
+    if len(zero):
+        state = zero[0].tolist()
+        raise FiniteError(
+            f"joint {joint!r}: the quaternion q[..., {start}:{start + 4}] is zero"
+            f"{f' in state {state}' if state else ''}, expected one with a direction"
+        )
 
 
 def integrate(

@@ -23,7 +23,7 @@ from bough.kernel.functions import (
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, PAPER_FORMS, SEARCHING, SPECS, Options, spec
 from bough.model import Contacts, Mechanism, Model
 from bough.program import count as count_program
-from bough.reading import known_name, truth
+from bough.reading import kind_of, known_name, truth
 from bough.scalar import Count, Counted, Tally
 from bough.tree import Tree
 
@@ -103,7 +103,7 @@ def count(
     14m + 14a + 10 div
     """
     if not isinstance(what, Model | Tree):
-        raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.trees.Tree")
+        raise ModelError(f"what is counted is {kind_of(what)}, expected a bough.Model or a bough.trees.Tree")
     known_name(algorithm, "algorithm", KNOWN)
     optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
@@ -111,7 +111,7 @@ def count(
         return _count_tree(tree, algorithm, optimized)
     if not isinstance(what, Model):
         raise ModelError(
-            f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "
+            f"{algorithm!r} depends on geometry and inertia, which {kind_of(what)} does not have: "
             "give a model, such as those of bough.trees.topologies"
         )
     if algorithm == IN_ROUNDS:

@@ -13,10 +13,11 @@ from bough.backends import Argument
 from bough.errors import ProgramError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.compile import LONGEST
+from bough.kernel.differential import each_few
 from bough.kernel.manifold import Ambient, Manifold, Space
 from bough.kernel.own_derivatives import own_jacobian, own_jvp, own_vjp, put_column
 from bough.kernel.verdict import JUDGED
-from bough.program import Program, pulled_back, pushed_forward, trace
+from bough.program import Program, pulled_back, pushed_forward, runs_back, trace
 from bough.program.naming import unique
 from bough.program.simplify import drop_unused
 from bough.reading import known_name, names, whole_number
@@ -24,11 +25,17 @@ from bough.scalar import (
     Array,
     Index,
     Part,
+    Scalar,
+    Table,
     array,
     each,
     fill,
     filled,
+    gather,
+    indexable,
+    keeping_loops,
     keeps_loops,
+    loop,
     select,
 )
 
@@ -241,11 +248,40 @@ class Derivation:
         self, program: Program, inputs: Mapping[str, Array], bars: Mapping[str, Array]
     ) -> tuple[dict[str, Array], dict[str, Array]]:
         """The outputs, and derivatives of the sum of those that have weights by what the function is derived by."""
+        if not runs_back(program):
+            return self._pulled_by_columns(program, inputs, bars)
         curved = {y: space for y in bars if isinstance(space := self.space(self.outputs[y]), Manifold)}
         results = pushed_forward(program, inputs, {}, [])[0] if curved else {}
         weights = {y: curved[y].along_numbers(results[y], bar) if y in curved else bar for y, bar in bars.items()}
         outputs, found = pulled_back(program, inputs, weights, self.wrt)
         return outputs, {x: self.space(self.inputs[x]).along_motions(inputs[x], found[x]) for x in self.wrt}
+
+    def _pulled_by_columns(
+        self, program: Program, inputs: Mapping[str, Array], bars: Mapping[str, Array]
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """The same by forward mode, column by column: of a program whose search for a solution cannot be kept."""
+        found = {}
+        for name in self.wrt:
+            space = self.space(self.inputs[name])
+            size = space.motions
+            ones = Table("one", np.eye(size).ravel())
+            with keeping_loops():
+                made = found[name] = array(size)
+
+            def put(some: Sequence[Index]) -> None:
+                units = [indexable(size, [gather(ones, k * size + i) for i in range(size)]) for k in some]  # noqa: B023
+                rates = {name: [space.rates(inputs[name], unit) for unit in units]}  # noqa: B023
+                outputs, moved = pushed_forward(program, inputs, rates, list(bars))
+                for j, k in enumerate(some):
+                    total: Scalar = 0.0
+                    for y, bar in bars.items():
+                        end = self.space(self.outputs[y])
+                        motion = end.motion(outputs[y], moved[y][j])
+                        total = loop(end.motions, lambda i, so_far: so_far + bar[i] * motion[i], total)  # noqa: B023
+                    made[k] = total  # noqa: B023
+
+            each_few(size, put)
+        return pushed_forward(program, inputs, {}, [])[0], found
 
     def _vjp(self, **x: Array) -> dict[str, Any]:
         if self.f.differential is not None:
@@ -276,7 +312,7 @@ class Derivation:
             for name, values in self._pulled(program, inputs, {y: _unit(rows[y], k)})[1].items():
                 fill(Part(made[y, name], k * columns[name]), columns[name], values.__getitem__)
 
-        if sum(columns.values()) <= FORWARDS * sum(rows.values()):
+        if sum(columns.values()) <= FORWARDS * sum(rows.values()) or not runs_back(program):
             for name, size in columns.items():
                 several = SEVERAL if keeps_loops() else max(size, 1)
                 each(size // several, lambda c: put_columns(name, [c * several + k for k in range(several)]))  # noqa: B023

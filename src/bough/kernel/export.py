@@ -160,7 +160,8 @@ def exported(
         return Sources(c_files(task, program))
     if to == "latex":
         return Sources({f"{called}.tex": latex_file(task)})
-    return Sources({f"{called}.py": python_file(task, to)})
+    file = called if to == "numpy" else f"{called}_{to}"  # so that no form takes the place of another
+    return Sources({f"{file}.py": python_file(task, to)})
 
 
 def _values(argument: Argument, layout: Layout) -> Values:

@@ -26,7 +26,7 @@ from bough.kernel.factor_functions import (
 from bough.kernel.function import Function
 from bough.kernel.table import Entered, entry, function_of
 from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, held_rows, places, read_dense
-from bough.reading import known_name
+from bough.reading import kind_of, known_name
 from bough.tree import Tree
 
 __all__ = ["Factor", "Kind", "factor_packed", "into_factor", "ltdl", "ltl", "udut", "uut"]
@@ -379,5 +379,5 @@ def _require_writable(H: object) -> None:
     if isinstance(H, np.ndarray):
         got = f"{'an' if H.flags.writeable else 'a read-only'} array of {H.dtype}"
     else:
-        got = f"a {type(H).__name__}"
+        got = f"{kind_of(H)}"
     raise ShapeError(f"H is {got}, expected a writable array of float64 or float32 since overwrite is true")

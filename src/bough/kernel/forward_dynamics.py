@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.closed_loops import LoopMethod
@@ -20,7 +19,7 @@ from bough.kernel.function import Function
 from bough.kernel.functions import model_function, new_function, read, require_model
 from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
-from bough.kernel.motion import Motion, motion_under_constraints
+from bough.kernel.motion import Motion, motion_under_constraints, unmet_names
 from bough.kernel.table import Entered, entry, function_of
 from bough.model import Model, Touch
 from bough.reading import known_name, truth
@@ -279,10 +278,7 @@ def _whole(model: Model, run: Callable[..., Any]) -> Entered:
         if type(found) is not tuple:
             return motion_under_constraints(found)
         qdd, forces, residual, unmet = found
-        conflicts: tuple[str, ...] = ()
-        if (residual if residual.ndim == 0 else residual.max(initial=0.0)) > RESIDUAL:
-            broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
-            conflicts = tuple(model.constraint_names[k] for k in broken.tolist())
+        conflicts = unmet_names(model.constraint_names, residual > RESIDUAL, unmet)
         return motion_under_constraints(qdd, forces, residual, conflicts)
 
     return Entered(entered)

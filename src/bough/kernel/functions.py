@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bough import reading
 from bough.backends import Argument, Limbs
-from bough.errors import AlwaysSingular, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AlwaysSingular, FiniteError, ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
 from bough.kernel.called import public_name
 from bough.kernel.factor_functions import pivot_limits
@@ -29,15 +29,16 @@ from bough.model.constraints import Tie
 from bough.model.stations import require_all_rigid
 from bough.model.ties.trial import is_from_outside
 from bough.program import Program
+from bough.reading import kind_of
 
 if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mechanism",
-    "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of", "owners_of",
-    "program", "read", "require_constraints", "require_frames", "require_known_bodies", "require_model",
-    "require_regular",
+    "REFERENCES", "algorithm", "algorithm_on", "argument_of", "digest_of", "inputs_of", "layout", "manifolds_of",
+    "mechanism", "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
+    "owners_of", "program", "read", "require_constraints", "require_frames", "require_known_bodies",
+    "require_model", "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -64,8 +65,8 @@ def on_frames(model: Model, key: tuple[str, str | Sequence[str] | None, str, boo
     """
     name, frames, reference, classical = key
     require_model(model)
-    if name in NEED_FRAMES and not isinstance(frames, str):
-        raise UnknownNameError("frame", frames, model.frame_names)
+    if name in NEED_FRAMES:
+        _require_one_frame(name, frames)
     return new_function(model, name, options(model, frames, reference, classical))
 
 
@@ -141,7 +142,7 @@ def layout(model: Model, parameters: Parameters) -> Callable[[Mapping[str, str]]
 
 def inputs_of(model: Model, name: str, options: Options) -> list[Argument]:
     """What an algorithm takes on a model."""
-    return [_argument(model, key, options) for key in spec(name).inputs]
+    return [argument_of(model, key, options) for key in spec(name).inputs]
 
 
 def outputs_of(model: Model, name: str, options: Options) -> list[Argument]:
@@ -163,22 +164,35 @@ def require_frames(model: Model, name: str, frames: Any) -> None:
     """Raise unless frames are named for an algorithm that is of one frame, or of some."""
     named = () if frames is None else reading.names_in_order(frames, "frames")
     if name in ONE_FRAME and len(named) != 1:
-        raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
+        _require_one_frame(name, frames)
     if name in SOME_FRAMES and not named:
         said = "None" if frames is None else "empty"
         raise ShapeError(f"frames is {said}, expected the name of a frame or several")
 
 
+def _require_one_frame(name: str, frames: Any) -> None:
+    """Raise unless a frame is named for an algorithm that is of one."""
+    if isinstance(frames, str):
+        return
+    called = public_name(name)
+    if frames is None:
+        raise ShapeError(f"{called} is of one frame, and none is named; expected the name of a frame or body")
+    raise ShapeError(
+        f"{called} is of one frame, and frame is {reading.shown(frames)}; expected one name. Of several: "
+        f"numpy.stack([bough.{called}(…, name) for name in names])"
+    )
+
+
 def require_model(model: object) -> None:
     """Raise unless it is a model (and not, say, the builder of one)."""
     if not isinstance(model, Model):
-        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+        raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
 
 
 def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: Options = PLAIN) -> FloatArray:
     """One argument as an array of the right shape, finite, with unit quaternions."""
     require_model(model)
-    argument = _argument(model, key, options)
+    argument = argument_of(model, key, options)
     a = as_floats(key, value, argument.shape, argument.meaning)
     if check:
         require_finite(key, a)
@@ -299,7 +313,7 @@ def digest_of(m: Mechanism, name: str, options: Options) -> str | None:
     return None if m.digest is None else "\0".join((m.digest, name, repr(options)))
 
 
-def _argument(model: Model, key: str, options: Options) -> Argument:
+def argument_of(model: Model, key: str, options: Options = PLAIN) -> Argument:
     """One argument by name: its shape, its meaning, and what is asked of it."""
     shape, meaning = _meaning(model, key, options)
     quaternions = tuple(owners_of(model)) if key in ("q", "q0", "q1") else ()

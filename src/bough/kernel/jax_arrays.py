@@ -24,7 +24,7 @@ from bough.kernel.jax_targets import target
 if TYPE_CHECKING:
     from bough.kernel.function import Function
 
-__all__ = ["run"]
+__all__ = ["as_floating", "run"]
 
 CALL = Primitive("bough")
 CALL.multiple_results = True
@@ -40,6 +40,11 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
     dtype = _common_type(given)
     results = _bound(function, {name: jnp.asarray(x, dtype) for name, x in given.items()}, bool(check))
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def as_floating(name: str, x: Any, like: Any) -> Any:
+    """An array of JAX, or of NumPy, as one of floats of JAX; all of them lie where JAX wants them."""
+    return jnp.asarray(x, _common_type({name: x}))
 
 
 def _common_type(given: dict[str, Any]) -> Any:

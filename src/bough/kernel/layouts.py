@@ -1,16 +1,17 @@
-"""Conversions of q and v to and from the layouts of other libraries."""
+"""Conversions of q and v to and from the layouts of other libraries; the arrays may be of NumPy, PyTorch or JAX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import FiniteError, ModelError
-from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_finite
-from bough.kernel.functions import read
+from bough.kernel.arguments import FloatArray, broadcast, require_finite
+from bough.kernel.functions import argument_of, read
+from bough.kernel.tensors import floats_in, library_of
 from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
 
@@ -172,44 +173,59 @@ def _require_state(name: str, model: object, q: ArrayLike | None) -> ArrayLike:
 
 def _to(library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None) -> State:
     q = _require_state(f"states_to_{library}", model, q)
-    ours = read(model, "q", q)
+    of_arrays = library_of(q, v)
+    ours = _read(of_arrays, model, "q", q)
     rows = _layouts(library, model)
-    theirs = _each(ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
+    theirs: FloatArray = _each(of_arrays, ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
     if v is None:
         return theirs
-    speed = read(model, "v", v)
-    return theirs, _each_v(model, ours, speed, [layout.to_v for layout, _, _ in rows])
+    speed = _read(of_arrays, model, "v", v, ours)
+    return theirs, _each_v(of_arrays, model, ours, speed, [layout.to_v for layout, _, _ in rows])
 
 
 def _from(library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None) -> State:
     q = _require_state(f"states_from_{library}", model, q)
+    of_arrays = library_of(q, v)
     rows = _layouts(library, model)
     total = sum(layout.nq for layout, _, _ in rows)
-    theirs = as_floats("q", q, (total,), f"the {total} configuration variables of {model.name!r} in {library}'s layout")
-    require_finite("q", theirs)
-    _require_circles(model, theirs, [layout for layout, _, _ in rows])
-    ours = read(model, "q", _each(theirs, [layout.nq for layout, _, _ in rows], [r[0].from_q for r in rows]))
+    meaning = f"the {total} configuration variables of {model.name!r} in {library}'s layout"
+    theirs, numbers = floats_in(of_arrays, "q", q, (total,), meaning)
+    if numbers is not None:
+        require_finite("q", numbers)
+        _require_circles(model, numbers, [layout for layout, _, _ in rows])
+    parts = _each(of_arrays, theirs, [layout.nq for layout, _, _ in rows], [r[0].from_q for r in rows])
+    ours: FloatArray = _read(of_arrays, model, "q", parts)
     if v is None:
         return ours
-    speed = read(model, "v", v)
-    return ours, _each_v(model, ours, speed, [layout.from_v for layout, _, _ in rows])
+    speed = _read(of_arrays, model, "v", v, ours)
+    return ours, _each_v(of_arrays, model, ours, speed, [layout.from_v for layout, _, _ in rows])
 
 
-def _each(x: FloatArray, sizes: list[int], functions: list[Callable[[FloatArray], FloatArray]]) -> FloatArray:
-    ends = np.cumsum([0, *sizes])
-    parts = [f(x[..., start:end]) for f, start, end in zip(functions, ends[:-1], ends[1:], strict=True)]
-    return np.concatenate(parts, axis=-1) if parts else x
+def _read(library: Any, model: Model, key: str, value: Any, like: Any = None) -> Any:
+    """An argument as an array of a library of arrays; looked at where its numbers are known."""
+    argument = argument_of(model, key)
+    x, numbers = floats_in(library, key, value, argument.shape, argument.meaning, like)
+    if numbers is not None:
+        read(model, key, numbers)
+    return x
 
 
-def _each_v(
-    model: Model, q: FloatArray, v: FloatArray, functions: list[Callable[[FloatArray, FloatArray], FloatArray]]
-) -> FloatArray:
-    batch = broadcast((("q", q.shape[:-1]), ("v", v.shape[:-1])))
-    q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
-    q_ends = np.cumsum([0, *(entry.joint.nq for entry in model.joints)])
-    v_ends = np.cumsum([0, *(entry.joint.nv for entry in model.joints)])
-    parts = [f(q[..., q_ends[k] : q_ends[k + 1]], v[..., v_ends[k] : v_ends[k + 1]]) for k, f in enumerate(functions)]
-    return np.concatenate(parts, axis=-1) if parts else v
+def _each(library: Any, x: Any, sizes: list[int], functions: list[Callable[[Any, Any], Any]]) -> Any:
+    ends = np.cumsum([0, *sizes]).tolist()
+    parts = [f(library, x[..., start:end]) for f, start, end in zip(functions, ends[:-1], ends[1:], strict=True)]
+    return library.concatenate(parts, -1) if parts else x
+
+
+def _each_v(library: Any, model: Model, q: Any, v: Any, functions: list[Callable[[Any, Any, Any], Any]]) -> Any:
+    batch = broadcast((("q", tuple(q.shape[:-1])), ("v", tuple(v.shape[:-1]))))
+    q, v = library.broadcast_to(q, (*batch, model.nq)), library.broadcast_to(v, (*batch, model.nv))
+    q_ends = np.cumsum([0, *(entry.joint.nq for entry in model.joints)]).tolist()
+    v_ends = np.cumsum([0, *(entry.joint.nv for entry in model.joints)]).tolist()
+    parts = [
+        f(library, q[..., q_ends[k] : q_ends[k + 1]], v[..., v_ends[k] : v_ends[k + 1]])
+        for k, f in enumerate(functions)
+    ]
+    return library.concatenate(parts, -1) if parts else v
 
 
 def _require_circles(model: Model, q: FloatArray, layouts: list[Layout]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.kernel.arguments import FloatArray
+from bough.kernel.tensors import fetched_numbers, is_tensor, library_of
 
-__all__ = ["Motion", "motion_under_constraints"]
+__all__ = ["Motion", "motion_under_constraints", "unmet_names"]
 
 
 class Motion(NamedTuple):
@@ -41,7 +43,7 @@ class Motion(NamedTuple):
         velocities. It is rounding unless conditions contradict each other; 1e-9 where friction cones had to be swept.
     conflicts
         Names of contacts, limits, dry friction and rows of constraints (`Model.constraint_names`) that are not met in
-        some state.
+        some state. Within `jit` and `vmap` it is empty, since numbers are not known there: `residual` tells.
     undecided
         Truth for each state (...): the search for forces ended without an answer, and what is not met there may have a
         solution after all. Where it is False, what conflicts cannot be met together.
@@ -91,12 +93,28 @@ def motion_under_constraints(
     undecided: NDArray[np.bool_] | None = None,
 ) -> Motion:
     """A motion without contacts, limits and friction; without forces, one that nothing constrains."""
-    batch, dtype = motion.shape[:-1], motion.dtype
-    none, touch = _nothing(batch, dtype)
-    residual = np.zeros(batch, dtype) if residual is None else residual
-    undecided = np.zeros(batch, np.bool_) if undecided is None else undecided
+    batch, dtype, library = tuple(motion.shape[:-1]), motion.dtype, library_of(motion)
+    none, touch = _nothing(batch, dtype) if library is np else _nothing_in(library, motion, batch)
+    residual = library.zeros(batch, dtype=dtype) if residual is None else residual
+    undecided = library.zeros(batch, dtype=bool) if undecided is None else undecided
     forces = none if forces is None else forces
     return Motion(motion, touch, none, none, forces, residual, conflicts, undecided, none, none)
+
+
+def unmet_names(names: Sequence[str], suspect: Any, unmet: Any) -> tuple[str, ...]:
+    """Names of the rows that are not met in some state, where `suspect` is not zero."""
+    doubt = suspect if isinstance(suspect, np.ndarray | np.generic) else fetched_numbers(suspect)
+    if doubt is None or not (doubt.any() if doubt.ndim else doubt):
+        return ()
+    found = fetched_numbers(unmet)
+    assert found is not None, "both belong to one call"
+    return tuple(names[k] for k in np.flatnonzero(found.reshape(-1, found.shape[-1]).any(axis=0)).tolist())
+
+
+def _nothing_in(library: Any, like: Any, batch: tuple[int, ...]) -> tuple[Any, Any]:
+    """The same as arrays of another library."""
+    where = {"device": like.device} if is_tensor(like) else {}
+    return like[..., :0], library.zeros((*batch, 0, 3), dtype=like.dtype, **where)
 
 
 @lru_cache(maxsize=64)

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.kernel.arguments import FloatArray, broadcast, is_on_device, leading_axes
+from bough.kernel.arguments import FloatArray, Shape, as_floats, broadcast, is_on_device, leading_axes
 from bough.kernel.dynamo import keep_out_of_graphs
 from bough.reading import known_name
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
 
-__all__ = ["Foreign", "foreign", "foreign_packed", "is_tensor", "joined", "known_numbers", "spread"]
+__all__ = [
+    "Foreign", "fetched_numbers", "floats_in", "foreign", "foreign_packed", "is_tensor", "joined", "known_numbers",
+    "library_of", "spread",
+]  # fmt: skip
 
 Foreign = Callable[["Function", Sequence[Any], Any, bool], Any]
 """What runs a function on arrays of another library: takes all inputs, `out` and `check`."""
@@ -99,6 +102,41 @@ def known_numbers(x: Any) -> FloatArray | None:
 
         return None if isinstance(x, jax.core.Tracer) else np.asarray(x)
     return np.asarray(x)
+
+
+def fetched_numbers(x: Any) -> FloatArray | None:
+    """The numbers of an array of any library, wherever they are; None while a transformation has them."""
+    if is_tensor(x) and x.is_cuda:
+        x = x.detach().cpu()
+    elif is_on_device(x):
+        return x.get() if hasattr(x, "get") else np.asarray(x)
+    return known_numbers(x)
+
+
+def library_of(*values: Any) -> Any:
+    """What computes with some arguments: PyTorch or JAX's NumPy, if one is an array of theirs, else NumPy."""
+    return next((m for x in values if type(x) not in OF_PYTHON and (m := _module(x)) is not None), np)
+
+
+def floats_in(
+    library: Any, name: str, value: Any, trailing: Shape, meaning: str, like: Any = None
+) -> tuple[Any, FloatArray | None]:
+    """An argument as an array of floats of a library, and its numbers, to be looked at.
+
+    There are no numbers while a transformation has them. `like` is an array beside which this one is to lie.
+    """
+    if library is np:
+        a = as_floats(name, value, trailing, meaning)
+        return a, a
+    if _module(value) is None:
+        value = np.array(as_floats(name, value, trailing, meaning))
+    if library.__name__ == "torch":
+        from bough.kernel.torch_tensors import as_floating
+    else:
+        from bough.kernel.jax_arrays import as_floating
+    x = as_floating(name, value, like)
+    leading_axes(name, tuple(x.shape), trailing, meaning)
+    return x, fetched_numbers(x)
 
 
 def _module(x: Any) -> Any:

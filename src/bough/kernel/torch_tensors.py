@@ -17,13 +17,13 @@ from torch.autograd import forward_ad
 
 from bough.backends import Argument
 from bough.errors import ShapeError
-from bough.kernel.arguments import as_floats
+from bough.kernel.arguments import REAL, as_floats
 from bough.kernel.derived import derived, origin_of
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
 
-__all__ = ["axis_first", "results_of", "run"]
+__all__ = ["as_floating", "axis_first", "results_of", "run"]
 
 FLOATS = (torch.float64, torch.float32)
 
@@ -34,7 +34,7 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
         raise ShapeError(f"{function.called} was given out= and tensors, expected arrays of NumPy: tensors are results")
     like = next(x for x in values if isinstance(x, torch.Tensor))
     present = tuple(a.name for a, x in zip(function.inputs, values, strict=True) if x is not None)
-    dtype = torch.float64 if any(map(_is_double, values)) else torch.float32
+    dtype = _common_type(values)
     tensors = [_tensor(a, x, like, dtype) for a, x in zip(function.inputs, values, strict=True) if x is not None]
     return _called(function, present, bool(check), *tensors)
 
@@ -59,9 +59,21 @@ def _called(function: Function, present: tuple[str, ...], check: bool, *tensors:
     return results_of(function, present, check, *tensors)
 
 
-def _is_double(x: Any) -> bool:
-    """Whether results have to be float64 for an argument; lists and numbers of Python take the type of the others."""
-    return getattr(x, "dtype", None) in (torch.float64, np.float64)
+def as_floating(name: str, x: Any, like: Any) -> torch.Tensor:
+    """A tensor, or an array of NumPy, as a tensor of floats on the CPU or a GPU, beside another one if there is one."""
+    tensor = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+    if like is not None and not isinstance(x, torch.Tensor):
+        tensor = tensor.to(like.device)
+    _require_numbers(name, tensor, tensor if like is None else like)
+    return tensor if tensor.dtype in FLOATS else tensor.to(torch.float64)
+
+
+def _common_type(values: Sequence[Any]) -> torch.dtype:
+    """float32 if some array is of it and none of float64; lists and integers take the type of the others."""
+    types = {getattr(x, "dtype", None) for x in values}
+    if types & {torch.float64, np.dtype(np.float64)} or not types & {torch.float32, np.dtype(np.float32)}:
+        return torch.float64
+    return torch.float32
 
 
 def _tensor(a: Argument, x: Any, like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -69,16 +81,20 @@ def _tensor(a: Argument, x: Any, like: torch.Tensor, dtype: torch.dtype) -> torc
         native = np.float64 if dtype == torch.float64 else np.float32
         own = np.array(as_floats(a.name, x, a.shape, a.meaning), native)  # PyTorch takes no gaps, nor what is read-only
         return torch.from_numpy(own).to(like.device)
-    name = a.name
+    _require_numbers(a.name, x, like)
+    return x if x.dtype == dtype else x.to(dtype)
+
+
+def _require_numbers(name: str, x: torch.Tensor, like: torch.Tensor) -> None:
+    """Raise, naming it, unless a tensor has real numbers on the CPU or a GPU, where another one lies."""
     if x.device.type not in ("cpu", "cuda"):
         raise ShapeError(f"{name} is a tensor on {x.device}, expected one on the CPU or on a GPU of CUDA")
     if x.device != like.device:
         raise ShapeError(f"{name} is a tensor on {x.device}, and other arguments are on {like.device}")
     if x.layout != torch.strided:
         raise ShapeError(f"{name} is a tensor of layout {x.layout}, expected torch.strided, as `to_dense()` makes it")
-    if x.dtype not in FLOATS:
-        raise ShapeError(f"{name} has data type {x.dtype}, expected torch.float64 or torch.float32")
-    return x if x.dtype == dtype else x.to(dtype)
+    if x.dtype.is_complex or x.dtype == torch.bool:
+        raise ShapeError(f"{name} has data type {x.dtype}, expected {REAL}")
 
 
 class _Call(torch.autograd.Function):  # type: ignore[misc]

@@ -10,7 +10,7 @@ import numpy as np
 
 from bough.errors import ModelError
 from bough.lagrange.system import Ints, System, starts_of
-from bough.reading import listed
+from bough.reading import kind_of, listed
 from bough.scalar import Table
 from bough.scalar.lazy import cached_property
 
@@ -47,7 +47,7 @@ class Auxiliary:
 
     def __init__(self, system: System, constraints: Iterable[tuple[Sequence[int], int]]) -> None:
         if not isinstance(system, System):
-            raise ModelError(f"the system is a {type(system).__name__}, expected a bough.maximal.System")
+            raise ModelError(f"the system is {kind_of(system)}, expected a bough.maximal.System")
         given = listed(constraints, "constraints", "bodies and a number of rows for each")
         object.__setattr__(self, "system", system)
         object.__setattr__(self, "constraints", tuple(_read(k, x, system) for k, x in enumerate(given)))

@@ -32,7 +32,7 @@ from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
 from bough.model.simulation import NOTHING_SAID
 from bough.model.stations import require_rigid
 from bough.model.surface import DEFAULT_SURFACE, SOFT, Softness, Surface, require_softness
-from bough.reading import known_name
+from bough.reading import counted, kind_of, known_name
 from bough.tree import Tree
 
 __all__ = ["Builder"]
@@ -61,9 +61,8 @@ class Builder:
     """
 
     def __init__(self, name: str = "mechanism", gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        self._gravity = read_gravity(gravity)
         require_name(name, "the mechanism")
-        self._name = name
+        self._name, self._gravity = name, read_gravity(gravity)
         self._parents: list[int] = []
         self._bodies: list[Body] = []
         self._joints: list[JointEntry] = []
@@ -72,8 +71,10 @@ class Builder:
         self._geometries: list[Geometry] = []
         self._constraints: dict[str, Constraint] = {}
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
-        self._inner_root = 0
-        self._simulation = NOTHING_SAID
+        self._inner_root, self._simulation = 0, NOTHING_SAID
+
+    def __repr__(self) -> str:
+        return f"<Builder {self._name!r}: {counted(len(self._bodies), 'body', 'bodies')}>"
 
     @classmethod
     def of(cls, model: Model) -> Builder:
@@ -92,10 +93,9 @@ class Builder:
         <Model 'pendulum': 2 bodies, nq = 2, nv = 2>
         """
         if not isinstance(model, Model):
-            raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+            raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
         b = cls(model.name, model.gravity)
-        b._parents += model.tree.parents
-        b._bodies += model.bodies
+        b._parents, b._bodies = [*model.tree.parents], [*model.bodies]
         b._joints += model.joints
         b._titles.update((entry.name, entry.joint) for entry in model.joints)
         b._frames += model.frames

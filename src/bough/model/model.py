@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import FrozenInstanceError, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -277,6 +277,11 @@ class Model:
     def __reduce__(self) -> tuple[type[Model], tuple[object, ...]]:
         return Model, self._content
 
+    def __dir__(self) -> list[str]:
+        """What it is for: the rest is for those who make models."""
+        inner = {"coupling", "inner", "of_checked", "with_checked"}
+        return [name for name in super().__dir__() if name not in inner]
+
     def __repr__(self) -> str:
         inner = f", inside on {self.bodies[self.inner_root - 1].name!r}" if self.inner_root else ""
         beside = f", {counted(len(self.constraints), 'constraint')}" if self.constraints else ""
@@ -310,6 +315,19 @@ class Model:
         k = self._joint_number(name)
         start = sum(getattr(entry.joint, size) for entry in self.joints[:k])
         return slice(start, start + getattr(self.joints[k].joint, size))
+
+
+def _refuse_change(model: Model, name: str, *value: object) -> None:
+    """Models never change: say what returns one that differs."""
+    ways = [f"with_{name}", EDITS.get(name, "")]
+    way = next((f"model.{way}(…)" for way in ways if hasattr(Model, way)), "a method that begins with with_")
+    raise FrozenInstanceError(f"{name} of {model!r} cannot be set: models are immutable; {way} returns another one")
+
+
+EDITS = {"bodies": "with_body", "joints": "with_joint", "frames": "with_frame", "constraints": "with_constraint"}
+"""What adds or changes a part, by the attribute that holds all of them."""
+
+Model.__setattr__ = Model.__delattr__ = _refuse_change  # type: ignore[method-assign, assignment]
 
 
 def on_parents(parents: Sequence[int], **parts: Any) -> Model:

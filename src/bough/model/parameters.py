@@ -20,6 +20,7 @@ from bough.model.inertia import negative_moment
 from bough.model.joints.elastic import Elastic, Station
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Inertia, JointEntry, Placement
+from bough.reading import kind_of
 from bough.spatial import Matrix, Quaternion
 
 __all__ = ["NO_PARAMETERS", "Parameter", "Parameters", "without_values"]
@@ -161,7 +162,7 @@ class Parameters:
     def of(model: Model, names: str | Iterable[str] | Parameters) -> Parameters:
         """Return the parameters with the given names. For an unknown name, `UnknownNameError` lists similar ones."""
         if not isinstance(model, Model):
-            raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+            raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
         wanted = names.names if isinstance(names, Parameters) else reading.names(names, "parameters")
         entries = tuple(_of_rigid_body(model, _read(model, name)) for name in wanted)
         said: dict[tuple[str, int, str], str] = {}

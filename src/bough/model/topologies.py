@@ -19,7 +19,7 @@ from bough.model.arguments import rotation_from_rpy
 from bough.model.builder import Builder
 from bough.model.joints import Free, Joint, Revolute
 from bough.model.model import BASE, Model
-from bough.reading import listed, truth, whole_number
+from bough.reading import kind_of, listed, truth, whole_number
 from bough.tree import Tree, named
 from bough.tree.costs import crba_split
 
@@ -77,7 +77,7 @@ def on_tree(tree: Tree, name: str = "mechanism", *, floating: Collection[int] = 
         placement: a screw about x, and for the child of a floating base only the joint itself.
     """
     if not isinstance(tree, Tree):
-        raise TreeError(f"tree is a {type(tree).__name__}, expected a bough.trees.Tree")
+        raise TreeError(f"tree is {kind_of(tree)}, expected a bough.trees.Tree")
     floating = [
         whole_number(i, "a body in floating", least=1, most=tree.n, error=TreeError)
         for i in listed(floating, "floating", "numbers of bodies", TreeError)

@@ -7,10 +7,8 @@
 from bough.pictures.files import save
 from bough.pictures.info_page import page
 from bough.pictures.pictures import image
+from bough.rooms import furnish
 
 __all__ = ["image", "page", "save"]
 
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
+furnish(__name__)

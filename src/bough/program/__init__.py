@@ -25,7 +25,7 @@ from bough.program.order import few_alive, most_alive
 from bough.program.parts import CARRIED, in_parts
 from bough.program.printer import show
 from bough.program.recorder import TooLong
-from bough.program.reverse import pulled_back
+from bough.program.reverse import pulled_back, runs_back
 from bough.program.simplify import simplify
 from bough.program.trace import trace
 
@@ -33,5 +33,5 @@ __all__ = [
     "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
     "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "judge_early", "most_alive", "pulled_back",
-    "pushed_forward", "show", "simplify", "trace", "walk", "write_once",
+    "pushed_forward", "runs_back", "show", "simplify", "trace", "walk", "write_once",
 ]  # fmt: skip

@@ -23,13 +23,22 @@ from bough.program.replay import Replay, keeping_loops_of
 from bough.scalar import Array, Index, Scalar, Symbolic, array, blank, each, gather_index, loop, select, switch
 from bough.scalar.lazy import cached_property
 
-__all__ = ["pulled_back"]
+__all__ = ["pulled_back", "runs_back"]
 
 COSTLY = ("div", "sqrt", "sin", "cos", "atan2")
 """Operations whose results are kept, and not computed again."""
 
 MOST_TURNS = 2**20
 """Turns of a loop, in all, for which numbers may be kept."""
+
+
+def runs_back(program: Program) -> bool:
+    """Whether a program can be run back: whether what its loops would have to keep is not too much."""
+    return _most_turns(Bounds(program)) <= MOST_TURNS
+
+
+def _most_turns(bounds: Bounds) -> int:
+    return max((rows for _, rows in bounds.rows()), default=0)
 
 
 def pulled_back(
@@ -68,7 +77,7 @@ class _Reverse(Replay):
         self._bounds = Bounds(program)
         self._rows: list[tuple[Index, int]] = []  # where in what is kept the blocks being run belong, of how many
         self._kept: dict[int, Array] = {}
-        turns = max((rows for _, rows in self._bounds.rows()), default=0)
+        turns = _most_turns(self._bounds)
         if turns > MOST_TURNS:
             raise ProgramError(
                 f"program {program.name!r} cannot be run back: a loop takes up to {turns} turns, all to be kept; "

@@ -7,10 +7,8 @@ bough's own robots are ``"pendulum"``, ``"arm"``, ``"quadruped"`` and ``"humanoi
 
 from bough.robots.catalogue import Robot, available, find, names
 from bough.robots.loading import load
+from bough.rooms import furnish
 
 __all__ = ["Robot", "available", "find", "load", "names"]
 
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
+furnish(__name__)

@@ -6,6 +6,7 @@ and `ExplicitPair`. A run returns a `bough.Trajectory`, with `Sample` and `Energ
 """
 
 from bough.model import Actuator, ExplicitPair, Sensor, SimulationData, Softness, Surface
+from bough.rooms import furnish
 from bough.simulation.contact_forces import ContactForces
 from bough.simulation.events import Event, Occurrence
 from bough.simulation.hulls import Hull
@@ -21,7 +22,4 @@ __all__ = [
     "Sample", "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor",
 ]  # fmt: skip
 
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
+furnish(__name__)

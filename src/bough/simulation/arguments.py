@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bough.algorithms.soft.states import MOST_STEPS
-from bough.errors import ModelError, ShapeError
+from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
 from bough.kernel.parameters import Packing
 from bough.kernel.tensors import is_tensor, known_numbers, spread
@@ -215,7 +215,10 @@ def per_state(name: str, value: Any, axes: int, batch: tuple[int, ...]) -> Float
 def read_parameters(model: Model, names_: Any) -> tuple[Parameter, ...]:
     """The numbers that a simulation takes with every state."""
     wanted = names(names_, "parameters")
-    own = Parameters.of(model, [name for name in wanted if not isinstance(name, str) or name not in OWN])
+    try:
+        own = Parameters.of(model, [name for name in wanted if not isinstance(name, str) or name not in OWN])
+    except UnknownNameError as error:
+        raise error.among(OWN) if error.brief.startswith("no parameter ") else error from None
     for p in own:
         if p.what in PLACED or p.what == "rest":
             raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected masses, gravity, losses, …")

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, require_plain
 from bough.reading import truth
 from bough.simulation.contact_forces import ContactForces
 from bough.simulation.event_kinds import distance_to_limits, points_between
@@ -63,6 +63,7 @@ class Measurable(Prepared):
         >>> found["imu"].round(2).tolist()
         [0.0, 0.0, 9.81]
         """
+        require_plain("Simulation.sensors", q=q, v=v, **acting)
         values = self._readings(q, v, acting, "argument of sensors")
         return {name: values[..., part] for name, part in sensor_parts(self.model.simulation.sensors).items()}
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.algorithms.narrow_phase import GROUNDS
 from bough.algorithms.soft.world import world_tree
 from bough.errors import ModelError
+from bough.kernel.arguments import require_plain
 from bough.kernel.functions import mechanism, read, require_model
 from bough.model import Free, Geometry, Model
 from bough.reading import number
@@ -47,6 +48,7 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
     True
     """
     require_model(model)
+    require_plain("simulation.lowest_point", q=q)
     states = read(model, "q", q)
     heights = [_nearest(model, x, UP) for x in states.reshape(math.prod(states.shape[:-1]), model.nq).tolist()]
     return np.array(heights, dtype=np.float64).reshape(states.shape[:-1])[()]
@@ -81,6 +83,7 @@ def on_the_floor(model: Model | Scene | Prepared, q: ArrayLike, gap: float = 0.0
     require_model(model)
     if not model.joints or not isinstance(model.joints[0].joint, Free):
         raise ModelError(f"model {model.name!r} does not float, expected a free joint first (`floating_base=True`)")
+    require_plain("simulation.on_the_floor", q=q)
     above = number(gap, "gap", "a finite number (m)")
     moved = np.array(read(model, "q", q), dtype=np.float64)
     planes = list(_floors(model, () if scene is None else scene.shapes))

@@ -8,6 +8,7 @@ from typing import NoReturn, TypeGuard
 import numpy as np
 
 from bough.errors import TreeError
+from bough.reading import kind_of
 
 __all__ = ["is_whole", "parents_first", "read_integers", "refuse"]
 
@@ -29,10 +30,10 @@ def read_integers(values: object, name: str, item: str, expected: str) -> list[i
         if values.dtype.kind in "iu":
             return [int(value) for value in values.tolist()]
     elif not isinstance(values, Sequence) or isinstance(values, str | bytes | bytearray):
-        raise TreeError(f"{name} is a {type(values).__name__}, expected a sequence of integers")
+        raise TreeError(f"{name} is {kind_of(values)}, expected a sequence of integers")
     for number, value in enumerate(values, 1):
         if not is_whole(value):
-            got = f"{item} {number} has {value!r}, a {type(value).__name__}"
+            got = f"{item} {number} has {value!r}, {kind_of(value)}"
             raise TreeError(f"{name}: {got}; expected {expected.format(number - 1)}")
     return [int(value) for value in values]
 

@@ -16,10 +16,12 @@ from bough.formats.description import Connection, Description, Follow, Link, Lin
 from bough.formats.document import Document
 from bough.formats.markup import Element
 from bough.formats.numbers import name_of, remark_length
+from bough.formats.passed_over import doubt_misspelt
 from bough.formats.report import Report
 from bough.formats.sdf.frames import MODEL, WORLD, Frames
 from bough.formats.sdf.shapes import shapes
 from bough.formats.sdf.values import flag, pose, value, values, word
+from bough.formats.sdf.words import SDF_WORDS
 from bough.model import Fixed, Helical, Inertia, Joint, Prismatic, Revolute, Spherical, Universal
 from bough.model.parts import HERE, Vec3
 
@@ -47,6 +49,7 @@ def read_sdf(document: Document, report: Report) -> Description | None:
     if flag(models[0], "static", False):
         report.refuse(f"{what} is static: nothing in it moves", models[0].line)
         return None
+    doubt_misspelt(root, SDF_WORDS, "the file", report, apart=("link", "joint"))
     gravity = values(world, "gravity", (0.0, 0.0, -9.81), "the world", report)
     with report.at(models[0].line):
         return _Reader(models[0], root.attributes.get("version", ""), document, report).description(gravity)
@@ -98,6 +101,7 @@ class _Reader:
     def _link(self, element: Element) -> Link:
         name = name_of(element, "name", "a link", self._report)
         what = f"link {name!r}"
+        doubt_misspelt(element, SDF_WORDS, what, self._report, apart=("visual", "collision"))
         if not flag(element, "gravity", True) and "gravcomp" not in self._document.ignore:
             text = f"{what} feels no gravity, which bough cannot express; give ignore='gravcomp'"
             self._report.refuse(text, element.line)
@@ -131,6 +135,7 @@ class _Reader:
     def _joint(self, element: Element) -> None:
         name = name_of(element, "name", "a joint", self._report)
         what, kind = f"joint {name!r}", element.attributes.get("type", "")
+        doubt_misspelt(element, SDF_WORDS, what, self._report)
         if kind == "gearbox" and "constraints" in self._document.ignore:
             return
         frames = self._frames

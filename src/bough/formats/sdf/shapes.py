@@ -14,23 +14,23 @@ from bough.formats.packages import find_file
 from bough.formats.passed_over import doubt_misspelt, doubt_shape
 from bough.formats.report import Report
 from bough.formats.sdf.values import pose, value, values, word
+from bough.formats.sdf.words import SDF_WORDS
 from bough.model import Surface
 from bough.model.surface import DEFAULT_SURFACE
 
 __all__ = ["shapes"]
 
-LINK_PARTS = ("inertial", "collision", "visual")
 SOLIDS = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
 
 
 def shapes(link: Element, document: Document, report: Report) -> Iterator[LinkGeometry]:
     """The collision and visual shapes of a link that bough knows; others (height maps, outlines, …) are told of."""
     owner = link.attributes.get("name", "")
-    doubt_misspelt(link, LINK_PARTS, f"link {owner!r}", report)
     for element in link.children:
         if element.tag not in ("collision", "visual"):
             continue
         what = f"a {element.tag} of link {owner!r}"
+        doubt_misspelt(element, SDF_WORDS, what, report)
         geometry = element.first("geometry")
         solid = geometry.children[0] if geometry is not None and geometry.children else None
         size = None if solid is None else _size(solid, what, report)

@@ -14,7 +14,7 @@ from bough import complementarity
 from bough.backends import Argument
 from bough.complementarity import SOLVED, Conditions
 from bough.errors import ModelError
-from bough.kernel.arguments import FloatArray, as_floats, broadcast
+from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_plain
 from bough.kernel.compile import get_backend
 from bough.kernel.contact.problem_arguments import (
     as_type,
@@ -165,6 +165,7 @@ def pivoting(
     array([ 0.541, -0.162,  0.   ])
     """
     n = row_count(conditions)
+    require_plain("lcp.pivoting", A=A, b=b, mu=mu, slip=slip, bounds=bounds)
     require_given(A=A, b=b, mu=mu)
     if slip is not None and conditions.cones.size:
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
@@ -292,7 +293,7 @@ def gauss_seidel(
     """
     n, stop = row_count(conditions), when_to_stop(tolerance, iterations)
     begin = np.zeros(n) if start is None else start
-    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, begin, stop), n))
+    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, "start", begin, stop), n))
 
 
 def residual(
@@ -333,14 +334,24 @@ def residual(
     >>> bough.lcp.residual(A, b, [0.0, 0], limits)
     array([2., 0.])
     """
-    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, slip)
+    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, "slip", slip)
 
 
 def _run(
-    name: str, conditions: Conditions, leading: dict[str, Any], mu: ArrayLike, bounds: ArrayLike | None, *further: Any
+    name: str,
+    conditions: Conditions,
+    leading: dict[str, Any],
+    mu: ArrayLike,
+    bounds: ArrayLike | None,
+    optional: str,
+    *further: Any,
 ) -> FloatArray:
-    """What a program gives, in the data type of the leading arguments; further ones are taken as they are."""
+    """What a program gives, in the data type of the leading arguments; further ones are taken as they are.
+
+    `optional` is what the first of these is called.
+    """
     n = row_count(conditions)
+    require_plain(f"lcp.{name.removeprefix('lcp.')}", **leading, mu=mu, bounds=bounds, **{optional: further[0]})
     require_given(**leading, mu=mu)
     arrays = [as_floats(key, x, shape_of(key, n)) for key, x in leading.items()]
     dtype = np.result_type(*arrays)

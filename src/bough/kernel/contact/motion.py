@@ -16,7 +16,7 @@ from bough.kernel.contact.scene import LimitKind, Scene, place_of, read_limits, 
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.motion import Motion
 from bough.model import Model, Touch
-from bough.reading import known_name, number, truth
+from bough.reading import kind_of, known_name, number, truth
 
 __all__ = ["STILL", "Limits", "dynamics", "impulses", "step", "velocities"]
 
@@ -89,6 +89,11 @@ def dynamics(
     -------
     Motion
         With accelerations as `motion`.
+
+    Notes
+    -----
+    Tensors of PyTorch and arrays of JAX come back as such, with gradients: those of the solution while what holds goes
+    on to hold. Forward mode (`jvp`) is one run; reverse mode takes one for each number of the arguments.
 
     Examples
     --------
@@ -301,7 +306,7 @@ def _start(scene: Scene, start: Motion | None, tolerance: float, iterations: int
     if start is None:
         return (None, None, None, None, stop)
     if not isinstance(start, Motion):
-        raise ShapeError(f"start is a {type(start).__name__}, expected a bough.Motion")
+        raise ShapeError(f"start is {kind_of(start)}, expected a bough.Motion")
     return (start.contact_forces, start.limit_forces, start.loop_limit_forces, start.loop_forces, stop)
 
 

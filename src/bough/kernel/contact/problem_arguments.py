@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bough.complementarity import Conditions
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite
-from bough.reading import number, whole_number
+from bough.reading import kind_of, number, whole_number
 
 __all__ = ["as_type", "for_all_rows", "read_problem", "require_given", "row_count", "shape_of", "when_to_stop"]
 
@@ -21,7 +21,7 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 def row_count(conditions: object) -> int:
     """The number of rows of conditions, or a refusal of anything else."""
     if not isinstance(conditions, Conditions):
-        raise ShapeError(f"conditions is a {type(conditions).__name__}, expected Conditions")
+        raise ShapeError(f"conditions is {kind_of(conditions)}, expected Conditions")
     return conditions.n
 
 

@@ -32,7 +32,7 @@ from bough.kernel.functions import (
     require_model,
     require_regular,
 )
-from bough.kernel.motion import Motion
+from bough.kernel.motion import Motion, unmet_names
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
 from bough.kernel.specs.contact import START, forces_of_rows, row_forces
@@ -40,7 +40,7 @@ from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT, all_in_doubt
 from bough.model import Contacts, Model, Touch
-from bough.reading import known_name, listed
+from bough.reading import kind_of, known_name, listed
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
 
@@ -97,10 +97,7 @@ class Scene:
         """The motion and all forces, from the inputs of the level in order."""
         results = entry(self, "motion", _motion)(*arrays, None, True)
         motion, touch, at_limits, closing, loops, dry, residual, status, unmet = results
-        conflicts: tuple[str, ...] = ()
-        if status.any() if status.ndim else status:
-            found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
-            conflicts = tuple(self.names[k] for k in found.tolist())  # an array on a GPU gives arrays
+        conflicts = unmet_names(self.names, status, unmet)
         undecided = status == UNDECIDED
         of_tree, of_loops = dry[..., : self.model.nv], dry[..., self.model.nv :]
         return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, of_tree, of_loops)
@@ -246,9 +243,9 @@ def require_touch(model: Model, touch: object) -> Touch:
     if not isinstance(touch, Touch):
         made = "contacts.at(points, normals, …)"
         expected = made if isinstance(touch, Contacts) else f"a bough.contact.Touch: {made}"
-        raise ModelError(f"touch is a {type(touch).__name__}, expected {expected}")
+        raise ModelError(f"touch is {kind_of(touch)}, expected {expected}")
     if not isinstance(touch.contacts, Contacts):
-        raise ModelError(f"contacts is a {type(touch.contacts).__name__}, expected bough.contact.Contacts")
+        raise ModelError(f"contacts is {kind_of(touch.contacts)}, expected bough.contact.Contacts")
     return touch
 
 

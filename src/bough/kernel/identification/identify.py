@@ -12,7 +12,7 @@ linear problem; with `consistent`, over bodies that can exist, a convex one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,19 +38,22 @@ from bough.kernel.identification.parameters import (
 )
 from bough.kernel.identification.regressors import torque_regressor
 from bough.model import Model
+from bough.reading import counted, kind_of
 
 __all__ = ["Identification", "identify"]
 
 Floats = NDArray[np.float64]
 
 KEYS = ("q", "v", "a", "tau")
+HEAD = ("parameter", "value", "deviation")
+SHOWN = 30  # parameters in a table
 TOLD = 0.5
 """A base parameter is told by the data if its variance falls below this part of what it was beforehand."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identification:
-    """What was identified.
+    """What was identified; ``print`` shows the parameters found, with their standard deviations.
 
     Attributes
     ----------
@@ -75,11 +78,26 @@ class Identification:
     model: Model
     parameters: Floats
     names: tuple[str, ...]
-    covariance: Floats = field(repr=False)
+    covariance: Floats
     noise: Floats
-    residuals: Floats = field(repr=False)
-    base: BaseParameters = field(repr=False)
+    residuals: Floats
+    base: BaseParameters
     untold: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        told = f"{counted(len(self.names), 'parameter')}, {len(self.untold)} base parameters untold"
+        return f"<Identification of {self.model.name!r}: {told}>"
+
+    def __str__(self) -> str:
+        places, deviations = parameter_names(self.model), np.sqrt(np.diag(self.covariance))
+        rows = [
+            (name, f"{self.parameters[places.index(name)]:.5g}", f"{deviation:.2g}")
+            for name, deviation in zip(self.names[:SHOWN], deviations[:SHOWN], strict=True)
+        ]
+        widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
+        lines = [f"{a:{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}" for a, b, c in (HEAD, *rows)]
+        more = [f"and {len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else []
+        return "\n".join([repr(self), *lines, *more])
 
 
 def identify(
@@ -211,14 +229,17 @@ def _untold(base: BaseParameters, covariance: Floats, scale: Floats) -> tuple[st
 def _samples(model: Model, data: Any) -> list[Floats]:
     """q, v, a and tau with the same batch axes."""
     if isinstance(data, Mapping):
-        for key in KEYS:
-            if key not in data:
-                raise UnknownNameError("array of the data", key, list(data))
+        missing, unknown = [key for key in KEYS if key not in data], [key for key in data if key not in KEYS]
+        if missing:
+            told = f"data has no {missing[0]!r}"
+            if unknown:
+                raise UnknownNameError("array of the data", unknown[0], KEYS, f"{told}; expected q, v, a and tau")
+            raise ShapeError(f"{told}; expected q, v, a and tau")
         given = [data[key] for key in KEYS]
     elif isinstance(data, Sequence) and len(data) == len(KEYS):
         given = list(data)
     else:
-        raise ShapeError(f"data is a {type(data).__name__}, expected four arrays: q, v, a and tau")
+        raise ShapeError(f"data is {kind_of(data)}, expected four arrays: q, v, a and tau")
     arrays = [read(model, key, x).astype(float) for key, x in zip(KEYS, given, strict=True)]
     batches = {key: x.shape[:-1] for key, x in zip(KEYS, arrays, strict=True)}
     if len(set(batches.values())) != 1:

@@ -22,7 +22,7 @@ from bough.lagrange.layout import Layout, read_layout
 from bough.lagrange.linkage import Level
 from bough.model import BASE, Model
 from bough.model.arguments import require_name
-from bough.reading import known_name, number
+from bough.reading import kind_of, known_name, number
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import ASSEMBLED
 
@@ -103,7 +103,7 @@ class Linkage:
     ) -> None:
         for name, table in (("bodies", bodies), ("constraints", constraints)):
             if not isinstance(table, Mapping | None):
-                raise ModelError(f"{name} is a {type(table).__name__}, expected a dictionary by names")
+                raise ModelError(f"{name} is {kind_of(table)}, expected a dictionary by names")
         object.__setattr__(self, "layout", read_layout(dict(bodies or {}), dict(constraints or {}), gravity))
 
     @classmethod

@@ -10,6 +10,7 @@ from bough.lagrange.layout import Layout
 from bough.model import BASE, Loop, Mimic, Model, Tie
 from bough.model.coupling import own_joint
 from bough.model.stations import require_all_rigid
+from bough.reading import kind_of
 
 __all__ = ["parts_of", "require_rigid"]
 
@@ -20,7 +21,7 @@ Constraints = dict[str, tuple[object, ...]]
 def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
     """Bodies and constraints by name."""
     if not isinstance(model, Model):
-        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+        raise ModelError(f"the model is {kind_of(model)}, expected a bough.Model")
     require_all_rigid(model, "a linkage")
     names = (BASE, *model.body_names)
     bodies: dict[str, Body] = {}

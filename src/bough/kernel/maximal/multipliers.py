@@ -18,6 +18,7 @@ from bough.kernel.table import entry
 from bough.kernel.treematrix import apply
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange import System
+from bough.reading import kind_of
 from bough.scalar import Array
 from bough.scalar.tolerances import RESIDUAL, SINGULAR_VALUE
 
@@ -244,7 +245,7 @@ def system_program(system: System, name: str) -> Function:
 def require_system(system: object) -> None:
     """Raise unless it is a system."""
     if not isinstance(system, System):
-        raise ModelError(f"the system is a {type(system).__name__}, expected a bough.maximal.System")
+        raise ModelError(f"the system is {kind_of(system)}, expected a bough.maximal.System")
 
 
 def _require_sound(system: System, arrays: dict[str, FloatArray]) -> None:

@@ -1,17 +1,14 @@
 """How other libraries lay out the coordinates of a joint, where they differ from ours.
 
 For each library a table from joint type to a layout; a joint that is not in the table is laid out alike. All functions
-work on arrays with leading batch axes.
+work on arrays with leading batch axes, of NumPy, PyTorch or JAX.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, TypeAlias
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.joints.elastic import Elastic, Station
@@ -24,14 +21,15 @@ from bough.model.joints.spherical import Spherical
 
 __all__ = ["Layout", "foreign_layout"]
 
-Floats = NDArray[np.floating[Any]]
+Array: TypeAlias = Any
+"""An array of NumPy, PyTorch or JAX, and what computes with it: `numpy`, `torch` or `jax.numpy`."""
 
 
-def _same(x: Floats) -> Floats:
+def _same(np: Any, x: Array) -> Array:
     return x
 
 
-def _same_v(q: Floats, v: Floats) -> Floats:
+def _same_v(np: Any, q: Array, v: Array) -> Array:
     return v
 
 
@@ -39,62 +37,67 @@ def _same_v(q: Floats, v: Floats) -> Floats:
 class Layout:
     """Conversions of one joint: q to and from the other library, and v, for which q is given in our layout.
 
-    `circles` says where pairs (cos, sin) begin in the other library's q.
+    All take the library that computes with the arrays first. `circles` says where pairs (cos, sin) begin in the other
+    library's q.
     """
 
     nq: int
-    to_q: Callable[[Floats], Floats] = _same
-    from_q: Callable[[Floats], Floats] = _same
-    to_v: Callable[[Floats, Floats], Floats] = _same_v
-    from_v: Callable[[Floats, Floats], Floats] = _same_v
+    to_q: Callable[[Any, Array], Array] = _same
+    from_q: Callable[[Any, Array], Array] = _same
+    to_v: Callable[[Any, Array, Array], Array] = _same_v
+    from_v: Callable[[Any, Array, Array], Array] = _same_v
     circles: tuple[int, ...] = ()
 
 
-def _turned(quaternion: Floats, x: Floats, back: bool) -> Floats:
+def _turned(np: Any, quaternion: Array, x: Array, back: bool) -> Array:
     """Rotate vectors by unit quaternions (x y z w), or back."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
-    t = 2.0 * np.cross(-u if back else u, x)
-    return np.asarray(x + w * t + np.cross(-u if back else u, t))
+    u = -u if back else u
+    t = 2.0 * _cross(np, u, x)
+    return x + w * t + _cross(np, u, t)
 
 
-def _turned_in_plane(angle: Floats, x: Floats, back: bool) -> Floats:
+def _cross(np: Any, a: Array, b: Array) -> Array:
+    (ax, ay, az), (bx, by, bz) = ([v[..., k : k + 1] for k in range(3)] for v in (a, b))
+    return _join(np, ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
+
+
+def _turned_in_plane(np: Any, angle: Array, v: Array, back: bool) -> Array:
+    """Turn the first two of three entries by an angle, or back."""
     c, s = np.cos(angle), np.sin(angle) * (-1.0 if back else 1.0)
-    return np.stack([c * x[..., 0] - s * x[..., 1], s * x[..., 0] + c * x[..., 1]], axis=-1)
+    x, y = v[..., :1], v[..., 1:2]
+    return _join(np, c * x - s * y, s * x + c * y, v[..., 2:])
 
 
-def _join(*parts: Floats) -> Floats:
-    return np.concatenate(parts, axis=-1)
+def _join(np: Any, *parts: Array) -> Array:
+    return np.concatenate(parts, -1)
 
 
-def _w_first(q: Floats) -> Floats:
-    return np.roll(q, 1, axis=-1)
+def _w_first(np: Any, q: Array) -> Array:
+    return _join(np, q[..., 3:], q[..., :3])
 
 
-def _w_last(q: Floats) -> Floats:
-    return np.roll(q, -1, axis=-1)
-
-
-def _angle(c: Floats, s: Floats) -> Floats:
-    return np.asarray(np.arctan2(s, c))
+def _w_last(np: Any, q: Array) -> Array:
+    return _join(np, q[..., 1:], q[..., :1])
 
 
 _CONTINUOUS = Layout(
     2,
-    to_q=lambda q: _join(np.cos(q), np.sin(q)),
-    from_q=lambda q: _angle(q[..., :1], q[..., 1:]),
+    to_q=lambda np, q: _join(np, np.cos(q), np.sin(q)),
+    from_q=lambda np, q: np.arctan2(q[..., 1:], q[..., :1]),
     circles=(0,),
 )
 _PLANAR_RATES = Layout(  # velocities are the rates of x, y and the angle
     3,
-    to_v=lambda q, v: _join(_turned_in_plane(q[..., 2], v[..., :2], back=False), v[..., 2:]),
-    from_v=lambda q, v: _join(_turned_in_plane(q[..., 2], v[..., :2], back=True), v[..., 2:]),
+    to_v=lambda np, q, v: _turned_in_plane(np, q[..., 2:], v, back=False),
+    from_v=lambda np, q, v: _turned_in_plane(np, q[..., 2:], v, back=True),
 )
 
 PINOCCHIO: dict[type[Joint], Layout] = {
     Planar: Layout(
         4,
-        to_q=lambda q: _join(q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])),
-        from_q=lambda q: _join(q[..., :2], _angle(q[..., 2:3], q[..., 3:])),
+        to_q=lambda np, q: _join(np, q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])),
+        from_q=lambda np, q: _join(np, q[..., :2], np.arctan2(q[..., 3:], q[..., 2:3])),
         circles=(2,),
     ),
 }
@@ -102,10 +105,10 @@ PINOCCHIO: dict[type[Joint], Layout] = {
 MUJOCO: dict[type[Joint], Layout] = {
     Free: Layout(
         7,
-        to_q=lambda q: _join(q[..., :3], _w_first(q[..., 3:])),
-        from_q=lambda q: _join(q[..., :3], _w_last(q[..., 3:])),
-        to_v=lambda q, v: _join(_turned(q[..., 3:], v[..., :3], back=False), v[..., 3:]),
-        from_v=lambda q, v: _join(_turned(q[..., 3:], v[..., :3], back=True), v[..., 3:]),
+        to_q=lambda np, q: _join(np, q[..., :3], _w_first(np, q[..., 3:])),
+        from_q=lambda np, q: _join(np, q[..., :3], _w_last(np, q[..., 3:])),
+        to_v=lambda np, q, v: _join(np, _turned(np, q[..., 3:], v[..., :3], back=False), v[..., 3:]),
+        from_v=lambda np, q, v: _join(np, _turned(np, q[..., 3:], v[..., :3], back=True), v[..., 3:]),
     ),
     Spherical: Layout(4, to_q=_w_first, from_q=_w_last),
     Planar: _PLANAR_RATES,  # two slides and a hinge
@@ -114,10 +117,10 @@ MUJOCO: dict[type[Joint], Layout] = {
 DRAKE: dict[type[Joint], Layout] = {
     Free: Layout(
         7,
-        to_q=lambda q: _join(_w_first(q[..., 3:]), q[..., :3]),
-        from_q=lambda q: _join(q[..., 4:], _w_last(q[..., :4])),
-        to_v=lambda q, v: _join(*(_turned(q[..., 3:], part, back=False) for part in (v[..., 3:], v[..., :3]))),
-        from_v=lambda q, v: _join(*(_turned(q[..., 3:], part, back=True) for part in (v[..., 3:], v[..., :3]))),
+        to_q=lambda np, q: _join(np, _w_first(np, q[..., 3:]), q[..., :3]),
+        from_q=lambda np, q: _join(np, q[..., 4:], _w_last(np, q[..., :4])),
+        to_v=lambda np, q, v: _join(np, *(_turned(np, q[..., 3:], x, back=False) for x in (v[..., 3:], v[..., :3]))),
+        from_v=lambda np, q, v: _join(np, *(_turned(np, q[..., 3:], x, back=True) for x in (v[..., 3:], v[..., :3]))),
     ),
     Planar: _PLANAR_RATES,
 }
