@@ -84,8 +84,9 @@ def step_function(
 
     def bind(x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:
         numbers = {key: values for key, values in x.items() if key != "parameters"}
-        taken = _taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)
-        return linearised(*taken, accelerations=accelerations)
+        if not given:
+            return linearised(m, scene, numbers, accelerations)
+        return linearised(*_taking(m, given, x["parameters"], scene, numbers), accelerations)
 
     made.differential = lambda inputs: ImplicitLinear(bind, inputs, sizes, "a")
     return made
