@@ -121,6 +121,47 @@ def test_a_run_that_was_interrupted_is_resumed(rng: np.random.Generator) -> None
     np.testing.assert_array_equal(again.status, 0)
 
 
+@pytest.mark.parametrize("integrator", [None, "adaptive"])
+def test_a_run_that_ended_between_samples_is_resumed_as_if_it_had_not(integrator: Any) -> None:
+    sim = bough.Simulation(bough.robots.load("arm"), dt=0.001)
+    given: dict[str, Any] = {"rate": 7, "tau": [0.1] * 6, "integrator": integrator}
+    whole, first = (sim.run([0.3] * 6, duration=length, **given) for length in (0.3, 0.2))
+    again = sim.run(resume=first, duration=0.1, **given)
+    np.testing.assert_allclose(again.time, [0.0, 0.143, 0.286, 0.3], atol=1e-12)
+    if integrator is None:
+        for name in ("time", "q", "v", "status", "taken", "stopped", "a_last"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(whole, name), err_msg=name)
+        np.testing.assert_array_equal(again.tau, whole.tau)
+    np.testing.assert_allclose(again.q, whole.q, atol=1e-6)
+    np.testing.assert_allclose(sim.run(resume=first[-1:], duration=0.1, **given).time, [0.2, 0.286, 0.3])
+    np.testing.assert_allclose(sim.run(resume=first, duration=0.1, **(given | {"rate": 20})).time[2:], [0.2, 0.25, 0.3])
+
+
+@pytest.mark.parametrize("integrator", [None, "adaptive"])
+def test_a_run_that_ran_away_is_told_where(integrator: Any) -> None:
+    sim = bough.Simulation(bough.robots.load("arm"), dt=0.001)
+    given: dict[str, Any] = {"controller": lambda time, q, v: np.full(6, 1e9), "integrator": integrator}
+    lost = sim.run([0.3] * 6, duration=0.05, **given)
+    ended = r"(ran away|was not finite|was not solved) at \d\S* s"
+    assert lost.status
+    with pytest.raises(ShapeError, match=rf"resume has nothing to go on with: it {ended}$"):
+        sim.run(resume=lost, duration=0.1, **given)
+    both = sim.run([[0.3] * 6] * 2, duration=0.05, tau=[[1e9] * 6, [0.0] * 6], integrator=integrator)
+    assert both.status.tolist()[1] == 0
+    assert sim.run(resume=both, duration=0.05, tau=np.zeros(6), integrator=integrator).status[1] == 0
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    sim = bough.Simulation(bough.robots.load("arm"))
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "text.tex").write_text("?")
+    with pytest.raises(bough.errors.SaveError, match=r"thesis' has 'text.tex' in it, and no sweep; expected a new or"):
+        sim.sweep([0.0] * 6, duration=0.01, grid={"q of elbow": [0.0, 0.5]}, path=tmp_path / "thesis")
+    assert [x.name for x in (tmp_path / "thesis").iterdir()] == ["text.tex"]
+    (tmp_path / "thesis" / "text.tex").rename(tmp_path / "thesis" / ".hidden")
+    sim.sweep([0.0] * 6, duration=0.01, grid={"q of elbow": [0.0, 0.5]}, path=tmp_path / "thesis")
+
+
 # ---- sweeps ----------------------------------------------------------------------------------------------------------
 
 GRID: dict[str, Any] = {"friction": [0.2, 1.0], "q of z": [0.0, 0.01, 0.05]}

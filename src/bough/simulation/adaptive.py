@@ -19,6 +19,8 @@ from bough.simulation.arguments import ACTING, per_state, read_acting, read_serv
 from bough.simulation.events import Event, Occurrence, happened, place_of, read_events, values_of
 from bough.simulation.progress import progress
 from bough.simulation.run import Asked, Sense
+from bough.simulation.trajectory_reading import require_running
+from bough.simulation.trajectory_samples import ends_early
 
 if TYPE_CHECKING:
     from bough.simulation.scene import Scene
@@ -45,6 +47,7 @@ class AdaptiveRun:
         trial: Callable[..., Any],
         begin: tuple[FloatArray, FloatArray],
         times: NDArray[np.float64],
+        spacing: float,
         accuracy: float,
         first: float,
         events: Mapping[str, Event],
@@ -53,7 +56,7 @@ class AdaptiveRun:
     ) -> None:
         self._trial, self._accuracy, self._watched, self._orders = trial, accuracy, events, orders
         q, v = begin
-        self._batch = q.shape[:-1]
+        self._batch, self._spacing = q.shape[:-1], spacing
         self._q, self._v = q.reshape(-1, q.shape[-1]).copy(), v.reshape(-1, v.shape[-1]).copy()
         count = len(self._q)
         self._a, self._h, self._t = np.zeros_like(self._v), np.full(count, first), np.zeros(count)
@@ -68,6 +71,7 @@ class AdaptiveRun:
 
     def _go_on(self, before: Trajectory) -> None:
         """Begin where another run ended, each state at its own time."""
+        require_running(before)
         self.qs[: len(before)] = before.q.reshape(len(before), *self._q.shape)
         self.vs[: len(before)] = before.v.reshape(len(before), *self._v.shape)
         self.status = np.where(before.status == INTERRUPTED, 0, before.status).reshape(-1)
@@ -99,15 +103,17 @@ class AdaptiveRun:
 
         q, v = (x.reshape(len(self.times), *self._batch, x.shape[-1]) for x in (self.qs, self.vs))
         states: dict[str, Any] = {"status": self.status, "taken": self.taken, "stopped": self._t}
+        samples = {"q": q, "v": v, **self._orders.kept(self.times, q, v, sense, before)}
+        told = np.arange(len(self.times))
+        if before is not None and len(told) > len(before) and ends_early(before.time, self._spacing):
+            told = np.delete(told, len(before) - 1)
         return Trajectory(
             scene.model,
-            self.times,
-            q,
-            v,
+            self.times[told],
             events=tuple(self.occurrences),
             scene=scene,
             **{name: x.reshape(self._batch) for name, x in states.items()},
-            **self._orders.kept(self.times, q, v, sense, before),
+            **{name: None if x is None else x[told] for name, x in samples.items()},
         )
 
     def _advance(self, k: NDArray[np.int64], until: float, end: float) -> None:
@@ -260,4 +266,4 @@ def adaptive_run(
     def tried(q: Any, v: Any, a: Any, length: Any, part: Any, given: dict[str, Any]) -> Any:
         return trial(q=q, v=v, a=a, dt=dt, length=length, part=part, **given)
 
-    return AdaptiveRun(tried, (q, v), times, near, dt, read_events(events), orders, before)
+    return AdaptiveRun(tried, (q, v), times, every * dt, near, dt, read_events(events), orders, before)

@@ -11,6 +11,7 @@ from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
 from bough.simulation.progress import progress
 from bough.simulation.state import State
+from bough.simulation.trajectory_reading import require_running
 from bough.simulation.trajectory_samples import joined
 from bough.simulation.watch import Watch
 
@@ -50,7 +51,7 @@ class Run:
         self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
         first = np.broadcast_to(a, (*v.shape[:-1], a.size)).astype(v.dtype)
         self._state = State(q, v, first, np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
-        self._before, self._watch, self._first, self._done = before, watch, 0, 0
+        self._before, self._watch, self._first, self._done, self._spacing = before, watch, 0, 0, dt
         self.times, self.qs, self.vs = [0.0], [q], [v]
         self._given: list[Mapping[str, Any]] = []  # what acts from each sample on
         self.taken = np.zeros(q.shape[:-1], np.int64)
@@ -63,14 +64,14 @@ class Run:
 
     def go(self, total: int, every: int, show_progress: bool | None) -> None:
         """Make all steps, and keep a sample every so many."""
-        done, total = self._first, self._first + total
+        done, total, self._spacing = self._first, self._first + total, every * self._dt
         with progress(total, show_progress) as tell:
             try:
                 while done < total and not (self.status.size and self.status.all()):
                     ahead = min(every - done % every, total - done) if self._watch is None else 1
                     if self._controller is not None:
                         ahead = min(ahead, self._hold - done % self._hold)
-                    self._advance(done, ahead, done % every == 0)
+                    self._advance(done, ahead, done % every == 0 or done == self._first)
                     done += ahead
                     over = self._watch is not None and bool(self.status.size) and bool(self.status.all())
                     if over or done % every == 0 or done == total:
@@ -89,6 +90,7 @@ class Run:
 
     def _go_on(self, before: Trajectory) -> None:
         """Begin where another run ended, with its bits."""
+        require_running(before)
         last = float(before.time[-1]) / self._dt
         over = bool(before.status.size) and bool((before.status == ENDED).all())  # there is nothing to go on with
         whole = abs(last - round(last)) <= WHOLE and not (before.taken > round(last)).any()
@@ -124,7 +126,7 @@ class Run:
             events=() if self._watch is None else tuple(self._watch.occurrences),
             scene=scene,
         )
-        return made if self._before is None else joined(self._before, made)
+        return made if self._before is None else joined(self._before, made, self._spacing)
 
     def _sensed(self, q: FloatArray, v: FloatArray, sense: Sense) -> FloatArray:
         """What sensors read in all samples, under what acts from each of them on."""

@@ -235,13 +235,23 @@ def opened(model: Model, record: Record, path: str | os.PathLike[str] | None, an
                 told = f"has parts of another sweep, with other {', '.join(other)}; expected an empty folder"
                 raise SaveError(f"{str(folder)!r} {told}")
             record = there
-        elif folder.suffix != ".zarr":
-            _write(folder, record)
+        else:
+            _require_room(folder)
+            if folder.suffix != ".zarr":
+                _write(folder, record)
         return (ZarrStore if folder.suffix == ".zarr" else Folder)(model, record, folder)
     except (OSError, ValueError) as error:
         if isinstance(error, SaveError):
             raise
         raise SaveError(f"the folder {str(folder)!r} cannot be used: {error}") from None
+
+
+def _require_room(folder: Path) -> None:
+    """Raise for a folder in which there is something, and no sweep."""
+    there = sorted(x.name for x in folder.iterdir() if not x.name.startswith("."))
+    if there:
+        told = f"{there[0]!r}" + (f" and {len(there) - 1} more" if len(there) > 1 else "")
+        raise SaveError(f"{str(folder)!r} has {told} in it, and no sweep; expected a new or empty folder, or a sweep's")
 
 
 def stored(path: str | os.PathLike[str], model: Model) -> Store:

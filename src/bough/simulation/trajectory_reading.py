@@ -20,14 +20,27 @@ from bough.simulation.scene import Scene, require_scene_of
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["STATUS_NAMES", "read_trajectory"]
+__all__ = ["STATUS_NAMES", "read_trajectory", "require_running"]
 
 STATUS_NAMES = (
     "finished", "not finite", "ran away", "interrupted", "not solved", "ended by an event", "raised an error",
 )  # fmt: skip
 """How a state can end, by number."""
 
+GO_ON = (0, 3, 5)
+"""States by whose end a run may be resumed: finished, interrupted, and ended by an event, which stay as they are."""
+
 IntArray = NDArray[np.int64]
+
+
+def require_running(before: Trajectory) -> None:
+    """Raise for a trajectory to resume all states of which came to a bad end."""
+    status = before.status.ravel()
+    if status.size and not np.isin(status, GO_ON).any():
+        last, which = float(before.stopped.max()), "it" if status.size == 1 else "the last of its states"
+        told = STATUS_NAMES[status[int(before.stopped.argmax())]]
+        told = told if told == "ran away" else f"was {told}"
+        raise ShapeError(f"resume has nothing to go on with: {which} {told} at {last:.6g} s")
 
 
 def read_trajectory(given: Trajectory) -> dict[str, Any]:

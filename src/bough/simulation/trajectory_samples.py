@@ -21,12 +21,15 @@ from bough.reading import known_name, number, shown
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation.sensors import sensor_parts
 
+SAME_PLACE = 1e-6
+"""Samples that differ by such a part of the time between two are at the same time."""
+
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
 __all__ = [
-    "Energy", "Sample", "energy_of", "equal_times", "joined", "joint_part", "sample_at", "sample_number", "sensor_part",
-    "states_of",
+    "Energy", "Sample", "ends_early", "energy_of", "equal_times", "joined", "joint_part", "sample_at", "sample_number",
+    "sensor_part", "states_of",
 ]  # fmt: skip
 
 MOST_SAMPLES = 10**9
@@ -174,15 +177,27 @@ def joint_part(trajectory: Trajectory, joint: Any, what: Any) -> FloatArray:
     return followed
 
 
-def joined(first: Trajectory, second: Trajectory) -> Trajectory:
-    """Two trajectories, the second of which begins where the first ends, as one."""
+def joined(first: Trajectory, second: Trajectory, spacing: float) -> Trajectory:
+    """Two trajectories, the second of which begins where the first ends, as one: samples are so far apart (s).
+
+    A sample where the first ended before its time is left out, as if it had gone on.
+    """
     parts: dict[str, Any] = {}
+    early = int(len(second) > 1 and ends_early(first.time, spacing))
     for name in ("time", "q", "v", *HELD):
         one, other = getattr(first, name), getattr(second, name)
         if one is not None and other is not None:
-            parts[name] = np.concatenate([one[:-1], other])
+            parts[name] = np.concatenate([one[:-1], other[early:]])
     rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")} | {"labels": first.labels}
     return type(second)(second.model, **parts, **rest, events=first.events + second.events, scene=second.scene)
+
+
+def ends_early(time: NDArray[np.float64], spacing: float) -> bool:
+    """Whether the last sample of a run lies where there would be none, so far apart (s), had it gone on."""
+    if len(time) < 2 or abs(math.remainder(time[-1], spacing)) <= SAME_PLACE * spacing:
+        return False
+    usual = time[1] - time[0] if len(time) > 2 else spacing
+    return bool(time[-1] - time[-2] < (1.0 - SAME_PLACE) * usual)
 
 
 def sample_number(trajectory: Trajectory, key: Any) -> int:
