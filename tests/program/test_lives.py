@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bough.program import trace
+from bough.export.c import C
+from bough.program import Program, trace
 from bough.program.lives import Wanted, together, wanted_by
 from bough.scalar import array, blank, fill, keeping_loops
 
@@ -29,8 +30,9 @@ def test_those_that_are_not_share_their_place() -> None:
     assert sorted(together([Wanted(4, 0, 2), Wanted(8, 2, 3), Wanted(2, 4, 5)])) == [0, 0, 8]
 
 
-@pytest.mark.parametrize("cleared", [False, True])
-def test_what_is_cleared_before_the_program_begins_is_needed_from_then_on(cleared: bool) -> None:
+def twice(cleared: bool) -> Program:
+    """A program that fills and reads one array, then another one."""
+
     def rule(x: Any) -> dict[str, Any]:
         with keeping_loops():
             y = blank(4)
@@ -40,8 +42,18 @@ def test_what_is_cleared_before_the_program_begins_is_needed_from_then_on(cleare
                 fill(y, 4, some.__getitem__)
         return {"y": y}
 
-    lives = wanted_by(trace("twice", rule, {"x": 4}, rolled=True)).values()
+    return trace("twice", rule, {"x": 4}, rolled=True)
+
+
+@pytest.mark.parametrize("cleared", [False, True])
+def test_what_is_cleared_before_the_program_begins_is_needed_from_then_on(cleared: bool) -> None:
+    lives = wanted_by(twice(cleared)).values()
     assert len(lives) == (0 if cleared else 2)
     if lives:
         first, second = lives
         assert first[1] < second[0]
+
+
+def test_arrays_of_exported_c_share_their_places() -> None:
+    assert C(twice(cleared=False)).work == 4
+    assert C(twice(cleared=True)).work == 8
