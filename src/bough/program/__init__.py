@@ -26,11 +26,12 @@ from bough.program.printer import show
 from bough.program.recorder import TooLong
 from bough.program.reverse import pulled_back
 from bough.program.simplify import simplify
+from bough.program.stages import HANDED, in_one, in_stages
 from bough.program.trace import trace
 
 __all__ = [
-    "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
+    "CARRIED", "HANDED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "judge_early", "most_alive", "pulled_back",
+    "check", "count", "evaluate", "few_alive", "fuse", "in_one", "in_parts", "in_stages", "judge_early", "most_alive", "pulled_back",
     "pushed_forward", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

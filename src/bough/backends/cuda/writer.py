@@ -6,9 +6,10 @@ is therefore written so that each thread goes to its own next one, and all then 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bough.backends.cuda.marks import SomeTurns, cleared_by, marked_buffers, some_turns, turns_of_turns
+from bough.backends.cuda.windows import Window
 from bough.export.c import C
 from bough.export.writer import Writer
 from bough.program import Apply, Const, Instruction, Loop, Program, Store, walk
@@ -22,6 +23,9 @@ MOST_PARTS = 16
 """A loop of at most so many turns, each of which searches, goes through the parts of a step."""
 
 
+LINES_AT_ONCE = 64
+"""Lines of a program with windows among which what is read may be moved."""
+
 COST_OF_A_TURN = 4
 """What a turn of a search costs beside one thing that is visited, about."""
 
@@ -32,10 +36,17 @@ def searches(program: Program) -> bool:
 
 
 class CudaWriter(Writer):
-    """Writes sine and cosine of one angle together, and loops so that threads stay together."""
+    """Writes sine and cosine of one angle together, and loops so that threads stay together.
 
-    def __init__(self, program: Program, language: C) -> None:
+    Results in windows are delivered when one is full.
+    """
+
+    def __init__(
+        self, program: Program, language: C, windows: Mapping[str, tuple[Mapping[int, Window], int]] | None = None
+    ) -> None:
         super().__init__(program, language)
+        self._windows = windows or {}
+        self._waiting: list[str] = []  # entries of a window that are put there together
         self._turns: dict[str, str] = {}
         self._constants = {x.result: float(x.value) for x in walk(program.body) if isinstance(x, Const)}
         self._voted = self._waits = False  # inside a loop on which a block votes; in one whose turns begin together
@@ -57,6 +68,11 @@ class CudaWriter(Writer):
         super().block(block, further)
         self._turns = outside
 
+    def line(self, text: str | None) -> None:
+        super().line(text)
+        if self._windows and not len(self.lines) % LINES_AT_ONCE:
+            super().line("in_turn();")
+
     def applied(self, x: Apply) -> str:
         operands = [self.text(v) for v in x.arguments]
         if x.op == "or" and "0" in operands:
@@ -72,11 +88,27 @@ class CudaWriter(Writer):
         return f"{known}.{x.op[0]}"
 
     def _stored(self, x: Store) -> None:
+        if x.buffer in self._windows:
+            self._put(x, *self._windows[x.buffer])
+            return
         super()._stored(x)
         if x.buffer in self._marks and x.buffer != self._cleared:
             place = self.bare(x.index)
             more = f"0 < {self._language.entry(x.buffer, place)}"
             self.line(f"mark<{self._words(x.buffer)}>({self._marks[x.buffer]}, {place}, {more});")
+
+    def _put(self, x: Store, windows: Mapping[int, Window], wide: int) -> None:
+        """An entry of a window, with those beside it; and the window, when it is full."""
+        place = int(self._constants[x.index])
+        window = windows[place]
+        self._waiting.append(self.bare(x.value))
+        if len(self._waiting) == wide:
+            array = self._language.entry(x.buffer, "").partition("[")[0]
+            first = place - window.start - wide + 1
+            self.line(f"{array}.put({first}, {', '.join(self._waiting)});")
+            self._waiting = []
+            if place == window.start + window.count - 1:
+                self.line(f"{array}.deliver<{window.start}, {window.count}>();")
 
     def _leave(self, x: Loop) -> None:
         assert x.done is not None
