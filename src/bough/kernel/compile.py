@@ -35,8 +35,11 @@ ROLL_ABOVE = 64
 LONGEST = 40_000
 """So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
 
-LONGEST_ON_DEVICE = 100_000
-"""Operations of a program for a GPU from which all loops are taken."""
+LONGEST_ON_DEVICE = 60_000
+"""Operations of a program for a GPU up to which all loops are taken from it; longer ones were not tried."""
+
+LONGEST_OF_A_TRACE = 4 * LONGEST_ON_DEVICE
+"""Values after which that is given up: nobody counts what a loop does not see to be zero."""
 
 FEW_RESULTS = 64
 """Numbers up to which a program for a GPU is that of a CPU."""
@@ -151,8 +154,7 @@ def program_on_device(f: Function, present: Sequence[Argument]) -> tuple[Program
     shapes, sizes = judge(present, f.outputs, look_at_results=False), {a.name: a.size for a in present}
     try:
         with f.tracing():
-            longest = 4 * LONGEST_ON_DEVICE
-            made = trace(f.name, f.rule, sizes, longest=longest, judge=shapes, checked=False, straight=True)
+            made = trace(f.name, f.rule, sizes, longest=LONGEST_OF_A_TRACE, judge=shapes, checked=False, straight=True)
     except (AlwaysSingular, TooLong):
         return program, []
     return simplify(made), finite

@@ -20,7 +20,7 @@ from bough.program.ir import (
     Switch,
     walk,
 )
-from bough.program.order import few_alive, most_alive
+from bough.program.order import few_alive, most_alive, read_late
 from bough.program.parts import CARRIED, in_parts
 from bough.program.printer import show
 from bough.program.recorder import TooLong
@@ -30,8 +30,8 @@ from bough.program.stages import HANDED, in_one, in_stages
 from bough.program.trace import trace
 
 __all__ = [
-    "CARRIED", "HANDED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
-    "Store", "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "in_one", "in_parts", "in_stages", "judge_early", "most_alive", "pulled_back",
-    "pushed_forward", "show", "simplify", "trace", "walk",
+    "CARRIED", "HANDED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop",
+    "Program", "Store", "Switch", "TooLong",
+    "check", "count", "evaluate", "few_alive", "fuse", "in_one", "in_parts", "in_stages", "judge_early", "most_alive",
+    "pulled_back", "pushed_forward", "read_late", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from itertools import pairwise
 from bough.program.check import check
 from bough.program.ir import Apply, Const, Instruction, Load, Loop, Program, Store, Switch, uses
 
-__all__ = ["REGISTERS", "few_alive", "most_alive"]
+__all__ = ["REGISTERS", "few_alive", "most_alive", "read_late"]
 
 REGISTERS = 100
 """Values that a thread keeps close at hand: as many float64 as fit, and half as many float32."""
@@ -25,7 +25,7 @@ def few_alive(program: Program, in_order: bool = False, registers: int = REGISTE
     """The same instructions in the order in which the fewest values find no register, of those that are tried.
 
     Only the outermost block, and only if it is straight-line code; results have the same bits. If `in_order`, what is
-    stored stays in its order, and inputs are read where they are used. `registers` are those that values find.
+    stored stays in its order. `registers` are those that values find.
     """
     if any(isinstance(x, Loop | Switch) for x in program.body):
         return program
@@ -35,15 +35,15 @@ def few_alive(program: Program, in_order: bool = False, registers: int = REGISTE
     if not in_order:
         tried.insert(1, _by_turns(graph, _turns_of(program, code)))
         tried.append(_depth_first(graph, _by_inputs(graph, first, code)))
-    best = min(tried, key=lambda order: graph.crowding(order, registers))
-    body = [code[k] for k in best]
-    ordered = _read_late(program, first, body) if in_order else replace(program, body=(*first, *body))
+    best = min(tried, key=lambda order: (graph.crowding(order, registers), graph.crowding(order, REGISTERS)))
+    ordered = replace(program, body=(*first, *(code[k] for k in best)))
     check(ordered)
     return ordered
 
 
-def _read_late(program: Program, first: Sequence[Instruction], body: Sequence[Instruction]) -> Program:
-    """A program whose inputs are read shortly before they are used, and once more where that is much later again."""
+def read_late(program: Program) -> Program:
+    """A straight-line program, its inputs read shortly before they are used, and once more where that is much later."""
+    first, body = _cut(program)
     loads = {x.result: x for x in first if isinstance(x, Load)}
     kinds, same, last = list(program.kinds), dict[int, int](), dict[int, int]()
     code: list[Instruction] = []
@@ -65,7 +65,9 @@ def _read_late(program: Program, first: Sequence[Instruction], body: Sequence[In
     found: list[Instruction] = [x for x in first if isinstance(x, Const)]
     for k, x in enumerate(code):
         found += [*reads.get(k, ()), x]
-    return replace(program, body=tuple(found), kinds=tuple(kinds))
+    late = replace(program, body=tuple(found), kinds=tuple(kinds))
+    check(late)
+    return late
 
 
 READ_AHEAD, READ_AGAIN = 80, 1000

@@ -164,7 +164,9 @@ class _Cut:
         numbers = [x for x in (*self._read, *places) if isinstance(x, Const) and x.result in used]
         touched = {x.buffer for x in (*loads, *code) if isinstance(x, Load | Store)}
         own = [b for b in self._program.buffers if b.name in touched]
-        handed = [Buffer(f"{self._called}{k}", "output", "float", len(crossing[k]), cleared=False)] if crossing[k] else []
+        handed = (
+            [Buffer(f"{self._called}{k}", "output", "float", len(crossing[k]), cleared=False)] if crossing[k] else []
+        )
         buffers = [b for b in own if b.role == "input"]
         buffers += [Buffer(name, "input", "float", size, cleared=False) for name, size in sorted(taken.items())]
         buffers += [*handed, *(b for b in own if b.role != "input")]

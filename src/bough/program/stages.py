@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 from bough.program.check import check
 from bough.program.ir import VERDICT, Apply, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, uses
@@ -81,9 +81,7 @@ class _Slice:
 class _Staged:
     """A program that is cut into stages."""
 
-    def __init__(
-        self, program: Program, longest: int, finite: Collection[str], flag: float, in_order: bool
-    ) -> None:
+    def __init__(self, program: Program, longest: int, finite: Collection[str], flag: float, in_order: bool) -> None:
         self._in_order = in_order
         self._program, self._longest, self._finite, self._flag = program, longest, set(finite), flag
         self._code = [x for x in program.body if not isinstance(x, Const)]
@@ -193,7 +191,7 @@ class _Staged:
         computed = self._cost(whole, 0) + len(distinct) * 2 + STORED * len(self._results) / MOVED
         verdict = [x.value for x in self._verdict] if self.last == self._level_of_verdict() else []
         if cost <= computed:
-            groups = [[x for w in windows[a:b] for x in w] for a, b in zip(cuts, cuts[1:], strict=False)]
+            groups = [[x for w in windows[a:b] for x in w] for a, b in pairwise(cuts)]
             return [self._part("", {}, group, verdict if not k else []) for k, group in enumerate(groups)]
         name = f"{HANDED}{self.last}"
         first = self._part(name, dict(enumerate(distinct)), (), verdict)
@@ -241,13 +239,13 @@ class _Staged:
             stores.setdefault(x.value, []).append(x)
         code: list[Instruction] = []
         for k in sorted(own.code | own.loads):
-            value: int = self._code[k].result  # type: ignore[union-attr]
+            made: int = self._code[k].result  # type: ignore[union-attr]
             if k in own.loads:
                 level, place = self._places[k]
-                code.append(Load(value, f"{HANDED}{level}", new.place(place)))
+                code.append(Load(made, f"{HANDED}{level}", new.place(place)))
             else:
                 code.append(self._code[k])
-            code += stores.pop(value, ())  # at once: few wait
+            code += stores.pop(made, ())  # at once: few wait
         code += [x for waiting in stores.values() for x in waiting]
         if self._in_order:
             code += _computed_again(results, code, new)
@@ -285,10 +283,11 @@ class _Staged:
         constants = [x for x in self._constants.values() if x.result in used]
         touched = {x.buffer for x in code if isinstance(x, Load | Store)}
         buffers = [b for b in self._program.of_role("input") if b.name in touched]
-        buffers += [Buffer(b, "input", "float", n, cleared=False) for b, n in sizes.items() if b in touched and b != name]
+        given = {b: n for b, n in sizes.items() if b in touched and b != name}
+        buffers += [Buffer(b, "input", "float", n, cleared=False) for b, n in given.items()]
         if name:
             buffers.append(Buffer(name, "output", "float", size, cleared=False))
-        buffers += [b for b in self._program.of_role("output") if b.name in touched]
+        buffers += [b for role in ("output", "table") for b in self._program.of_role(role) if b.name in touched]
         body = (*constants, *new.constants, *code)
         part = replace(self._program, buffers=tuple(buffers), body=body, kinds=tuple(new.kinds))
         check(part)
@@ -324,7 +323,7 @@ class _Numbers:
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.kinds, self.constants = list(kinds), list[Const]()
-        self._known: dict[float | int, int] = {}
+        self._known: dict[tuple[float | int, Kind], int] = {}
 
     def value(self, kind: Kind) -> int:
         """A fresh value."""
@@ -337,9 +336,9 @@ class _Numbers:
 
     def _constant(self, x: float | int, kind: Kind) -> int:
         if (key := (x, kind)) not in self._known:
-            self._known[key] = self.value(kind)  # type: ignore[index]
-            self.constants.append(Const(self._known[key], x))  # type: ignore[index]
-        return self._known[key]  # type: ignore[index]
+            self._known[key] = self.value(kind)
+            self.constants.append(Const(self._known[key], x))
+        return self._known[key]
 
     def is_not_finite(self, values: Sequence[int], flag: float) -> tuple[list[Instruction], list[int]]:
         """A number that is zero where all of some are finite, else a flag; and the code for it."""

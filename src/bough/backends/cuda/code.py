@@ -20,7 +20,18 @@ from bough.backends.cuda.source import (
     cuda_source,
     shared_bytes,
 )
-from bough.program import CARRIED, HANDED, VERDICT, Program, few_alive, in_one, in_parts, in_stages, most_alive
+from bough.program import (
+    CARRIED,
+    HANDED,
+    VERDICT,
+    Program,
+    few_alive,
+    in_one,
+    in_parts,
+    in_stages,
+    most_alive,
+    read_late,
+)
 from bough.program.order import REGISTERS
 from bough.program.parts import length_of
 
@@ -35,9 +46,6 @@ LONGEST_KERNEL = {"float": (6000,), "double": (3000, 2250, 1750, 1500)}
 Those of longer ones do not stay in the caches of a GPU. In float64 it is registers that are too few: an H200 is held up
 by what goes to memory, values that cross from one kernel to the next or values that find no register.
 """
-
-LONGEST_STAGE = {"float": (9000,), "double": (3000, 2250, 1750, 1500)}
-"""The same of programs in stages, each of which begins with what others have handed on: that costs more there."""
 
 CLOSE = {"float": 230, "double": REGISTERS}
 """Values of a stage that find registers."""
@@ -122,11 +130,9 @@ def program_code(
         parts = _cut(few_alive(program), LONGEST_KERNEL[real], CARRIED)
     carried = {b.name: b.size for part in parts for b in part.of_role("output") if b.name not in (*outputs, VERDICT)}
     ways |= dict.fromkeys(carried, "blocks")
-    places = [
-        {name: Array(role, k) for k, name in enumerate(names)}
-        for role, names in (("input", inputs), ("output", outputs), ("carried", list(carried)))
-    ]
-    where = places[0] | places[1] | places[2]
+    where = {name: Array("input", k) for k, name in enumerate(inputs)}
+    where |= {name: Array("output", k) for k, name in enumerate(outputs)}
+    where |= {name: Array("carried", k) for k, name in enumerate(carried)}
     kind = int(machine.split()[0].removeprefix("sm_"))
     most = SHARED_KILOBYTES.get(kind, 48) * 1024
     arrays = [[*(b.name for b in part.of_role("input")), *_outputs(part)] for part in parts]
@@ -184,7 +190,7 @@ def _cut(
 
 def _staged(program: Program, real: str, finite: Sequence[str], flag: int, in_order: bool) -> list[Program]:
     """The parts of a straight-line program with many results, which are stored in order or not."""
-    lengths, close = LONGEST_STAGE[real], CLOSE[real]
+    lengths, close = LONGEST_KERNEL[real], CLOSE[real]
     whole = in_one(program)
     if sum(map(length_of, whole.body)) <= lengths[0]:
         program = whole
@@ -195,7 +201,8 @@ def _staged(program: Program, real: str, finite: Sequence[str], flag: int, in_or
             parts += _cut(stage, lengths, f"{CARRIED}{len(parts)} ", close, stores_anywhere=True)
         else:
             parts.append(few_alive(stage, in_order, close))
-    return parts
+    given = {b.name for b in program.of_role("input")}
+    return [part if given >= {b.name for b in part.of_role("input")} else read_late(part) for part in parts]
 
 
 def _traffic(parts: Sequence[Program]) -> int:

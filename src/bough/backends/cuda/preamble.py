@@ -36,6 +36,12 @@ struct Handed {  // from kernel to kernel: entry after entry of the states of a 
     real *p;
     DEVICE INLINE real &operator[](int k) const { return p[k * 32]; }
 };
+static DEVICE INLINE void bring(Handed x, int first, int count) {  // entries to the second cache
+#ifdef __CUDACC__
+    const int lane = threadIdx.x & 31;
+    if (lane < count) asm volatile("prefetch.global.L2 [%0];" ::"l"(x.p - lane + (first + lane) * 32));
+#endif
+}
 static DEVICE INLINE Handed handed(real *all, int size, int thread, long long first) {
     const Handed made = {all + (first + (thread & ~31)) * size + (thread & 31)};
     return made;

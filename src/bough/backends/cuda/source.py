@@ -18,8 +18,8 @@ from bough.backends.cuda.elementary import turn_source
 from bough.backends.cuda.pipeline import PIPELINED_ENTRY, moved_at_once
 from bough.backends.cuda.preamble import DEVICE_ENTRY, HOST_ENTRY, PREAMBLE
 from bough.backends.cuda.shared import Placement, place_shared
-from bough.backends.cuda.windows import WINDOW_TYPE, Window, pitch_of, together, windows_of
-from bough.backends.cuda.writer import CudaWriter, searches
+from bough.backends.cuda.windows import WINDOW_TYPE, Window, pitch_of, room_of, together, windows_of
+from bough.backends.cuda.writer import CudaWriter, brought, searches
 from bough.export.c import C
 from bough.program import VERDICT, Apply, Buffer, Program, most_alive, walk
 
@@ -74,8 +74,8 @@ ROLES = {"input": "in", "output": "out", "scratch": "scratch", "table": "table"}
 """How arrays are called, with a number; values of the program are called x, b and i."""
 
 Layout: TypeAlias = Literal["rows", "components", "shared", "blocks"]
-"""How an array lies in memory: state after state, entry after entry, one row for all states, or entry after entry of the
-states of a warp, one warp after the other."""
+"""How an array lies in memory: state after state, entry after entry, one row for all states, or warp after warp, entry
+after entry of each."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ class _Moved:
     offset: int | None = None  # where it begins in the tile, if it is there
     windows: dict[int, Window] | None = None  # if only some entries at a time are there, by entry
     wide: int = 1  # entries that are put there at once
+    room: int = 0  # for how many there is room
 
 
 def block_of(program: Program) -> int:
@@ -151,8 +152,11 @@ def cuda_source(
     language = _Cuda(program, real, kept)
     length = _length(program, width)
     arrays, tile = _placed(program, language, layouts, width, length > LONG_PROGRAM, block)
-    windows = {x.name: (x.windows, x.wide) for x in arrays if x.windows}
-    writer = CudaWriter(program, language, {b: windows[x] for b, x in language.names.items() if x in windows})
+    windows = {x.name: x for x in arrays if x.windows}
+    found = {b: windows[name] for b, name in language.names.items() if name in windows}
+    handed = {x.name: x.size for x in arrays if x.layout == "blocks" and x.is_input}
+    windowed = {b: (x.windows or {}, x.wide, x.room) for b, x in found.items()}
+    writer = CudaWriter(program, language, bool(handed), windowed)
     writer.block(program.body)
     tables = program.of_role("table")
     small = sum(b.size * 8 for b in tables) <= CONSTANT_BYTES
@@ -162,7 +166,7 @@ def cuda_source(
     for b in tables:
         lines += language.table(b)
     without_state = "return" if block == STRAIGHT_BLOCK and not windows else "TAKE_THE_LAST_STATE"
-    lines += [*_compute(program, language, arrays, [*writer.marks, *writer.lines])]
+    lines += [*_compute(program, language, arrays, [*writer.marks, *brought(writer.lines, handed)])]
     lines += _moves(arrays, follows, without_state, block == SEARCH_BLOCK)
     least = 1 if block == SEARCH_BLOCK else 4 if length > 2 * LONG_PROGRAM and real == "double" else staying or None
     bounds = "BLOCK" if least is None else f"BLOCK, {least}"
@@ -237,9 +241,9 @@ def _placed(
         if rows > room and not x.is_input and x.layout == "rows" and x.size > MOST_IN_ROWS:
             found = windows_of(program, b.name, width)
             if found:
-                wide = together(found.values(), x.size, width)
-                pitch = pitch_of(found.values(), wide)
-                moved[k] = _Moved(x.name, x.size, x.layout, False, pitch, tile, found, wide)
+                wide, own = together(found.values(), x.size, width), room_of(found.values(), width)
+                pitch = pitch_of(own, wide)
+                moved[k] = _Moved(x.name, x.size, x.layout, False, pitch, tile, found, wide, own)
                 tile += -(-block * pitch // 4) * 4
     for k in sorted(range(len(moved)), key=lambda k: (not moved[k].is_input, moved[k].size)):
         x = moved[k]
@@ -294,13 +298,17 @@ def _type(x: _Moved) -> str:
     """What a program reads or writes an array through."""
     if x.layout == "blocks":
         return "Handed"
-    return f"Window<{x.size}, {x.pitch}, {x.wide}>" if x.windows else "In" if x.is_input else "Out"
+    return f"Window<{_sizes(x)}>" if x.windows else "In" if x.is_input else "Out"
+
+
+def _sizes(x: _Moved) -> str:
+    return f"{x.size}, {x.room}, {x.pitch}, {x.wide}"
 
 
 def _place(x: _Moved) -> str:
     """Where the numbers of a state lie: a pointer, and how far apart they are."""
     if x.windows:
-        return f"window<{x.size}, {x.pitch}, {x.wide}>(tile + {x.offset}, a.{x.name}, self, first, a.states)"
+        return f"window<{_sizes(x)}>(tile + {x.offset}, a.{x.name}, self, first, a.states)"
     if x.layout == "blocks":
         return f"handed((real *)a.{x.name}, {x.size}, thread, first)"
     kind = "In" if x.is_input else "Out"

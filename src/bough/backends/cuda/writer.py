@@ -6,7 +6,9 @@ is therefore written so that each thread goes to its own next one, and all then 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from bough.backends.cuda.marks import SomeTurns, cleared_by, marked_buffers, some_turns, turns_of_turns
 from bough.backends.cuda.windows import Window
@@ -14,7 +16,7 @@ from bough.export.c import C
 from bough.export.writer import Writer
 from bough.program import Apply, Const, Instruction, Loop, Program, Store, walk
 
-__all__ = ["CudaWriter", "searches"]
+__all__ = ["CudaWriter", "brought", "searches"]
 
 WORD = 32
 """Marks in a word."""
@@ -24,7 +26,10 @@ MOST_PARTS = 16
 
 
 LINES_AT_ONCE = 64
-"""Lines of a program with windows among which what is read may be moved."""
+"""Lines among which what is read may be moved."""
+
+BROUGHT = 32
+"""Entries that a warp brings at once."""
 
 COST_OF_A_TURN = 4
 """What a turn of a search costs beside one thing that is visited, about."""
@@ -35,17 +40,38 @@ def searches(program: Program) -> bool:
     return any(isinstance(x, Loop) and x.done is not None for x in walk(program.body))
 
 
+InWindows: TypeAlias = tuple[Mapping[int, Window], int, int]
+"""By entry, its window; how many entries are put there at once; for how many there is room."""
+
+
+def brought(lines: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Lines of straight-line code, and others that bring what is read of some arrays: their sizes by their names.
+
+    Entries beside each other come together when the first of them is read. Earlier is slower: they are gone again.
+    """
+    due: dict[int, list[str]] = {}
+    for name, size in sizes.items():
+        first: dict[int, int] = {}
+        for k, line in enumerate(lines):
+            for entry in re.findall(rf"\b{name}\[(\d+)\]", line):
+                first.setdefault(int(entry) // BROUGHT, k)
+        for group, k in first.items():
+            count = min(BROUGHT, size - group * BROUGHT)
+            due.setdefault(k, []).append(f"    bring({name}, {group * BROUGHT}, {count});")
+    return [text for k, line in enumerate(lines) for text in (*due.get(k, ()), line)]
+
+
 class CudaWriter(Writer):
     """Writes sine and cosine of one angle together, and loops so that threads stay together.
 
-    Results in windows are delivered when one is full.
+    Results in windows are delivered when one is full. If `in_turn`, what is read is read where the program says so.
     """
 
     def __init__(
-        self, program: Program, language: C, windows: Mapping[str, tuple[Mapping[int, Window], int]] | None = None
+        self, program: Program, language: C, in_turn: bool = False, windows: Mapping[str, InWindows] | None = None
     ) -> None:
         super().__init__(program, language)
-        self._windows = windows or {}
+        self._windows, self._in_turn = windows or {}, in_turn
         self._waiting: list[str] = []  # entries of a window that are put there together
         self._turns: dict[str, str] = {}
         self._constants = {x.result: float(x.value) for x in walk(program.body) if isinstance(x, Const)}
@@ -70,7 +96,7 @@ class CudaWriter(Writer):
 
     def line(self, text: str | None) -> None:
         super().line(text)
-        if self._windows and not len(self.lines) % LINES_AT_ONCE:
+        if self._in_turn and not len(self.lines) % LINES_AT_ONCE:
             super().line("in_turn();")
 
     def applied(self, x: Apply) -> str:
@@ -97,18 +123,17 @@ class CudaWriter(Writer):
             more = f"0 < {self._language.entry(x.buffer, place)}"
             self.line(f"mark<{self._words(x.buffer)}>({self._marks[x.buffer]}, {place}, {more});")
 
-    def _put(self, x: Store, windows: Mapping[int, Window], wide: int) -> None:
+    def _put(self, x: Store, windows: Mapping[int, Window], wide: int, room: int) -> None:
         """An entry of a window, with those beside it; and the window, when it is full."""
         place = int(self._constants[x.index])
-        window = windows[place]
+        w = windows[place]
         self._waiting.append(self.bare(x.value))
         if len(self._waiting) == wide:
             array = self._language.entry(x.buffer, "").partition("[")[0]
-            first = place - window.start - wide + 1
-            self.line(f"{array}.put({first}, {', '.join(self._waiting)});")
+            self.line(f"{array}.put({(place - w.begin - wide + 1) % room}, {', '.join(self._waiting)});")
             self._waiting = []
-            if place == window.start + window.count - 1:
-                self.line(f"{array}.deliver<{window.start}, {window.count}>();")
+            if place == w.start + w.count - 1:
+                self.line(f"{array}.deliver<{w.begin}, {w.start}, {w.count}, {str(w.is_last).lower()}>();")
 
     def _leave(self, x: Loop) -> None:
         assert x.done is not None
