@@ -1,4 +1,4 @@
-"""Programs with many results on a GPU: in stages, without loops, written to rows window by window; looked at without one."""
+"""Programs with many results on a GPU, looked at without one: in stages, without loops, rows window by window."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run(parts: tuple[Program, ...], given: dict[str, Any], result: str, size: in
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_stages_mean_the_same(in_order: bool) -> None:
-    """Of derivatives of forward dynamics: accelerations and the factor, then derivatives of inverse dynamics, then all."""
+    """Accelerations and the factor first, then derivatives of inverse dynamics, then the results."""
     model = bough.robots.load("quadruped")
     program, finite = on_device("quadruped", "forward_dynamics_derivatives")
     assert not any(isinstance(x, Loop) for x in walk(program.body))
