@@ -29,7 +29,7 @@ COMPILE_LIMIT, MEASURE_LIMIT = 100, 60  # seconds
 
 @dataclass(frozen=True)
 class Goal:
-    """One line: a function of a robot, or a step of its simulation, and millions per second."""
+    """One line: a function of a robot, or a step of its simulation, and millions per second, or 0."""
 
     label: str
     robot: str
@@ -48,6 +48,12 @@ GOALS = (
     Goal("forward dynamics, Panda", "panda", "forward_dynamics", "float64", 12_000),
     Goal("forward dynamics, humanoid 30", "humanoid", "forward_dynamics", "float64", 700),
     Goal("forward dynamics, G1 49", "g1", "forward_dynamics", "float64", 200),
+    Goal("derivatives of forward dynamics, Panda", "panda", "forward_dynamics_derivatives", "float32", 3_000),
+    Goal("derivatives of forward dynamics, quadruped 18", "quadruped", "forward_dynamics_derivatives", "float32", 0),
+    Goal("derivatives of forward dynamics, humanoid 30", "humanoid", "forward_dynamics_derivatives", "float32", 150),
+    Goal("derivatives of inverse dynamics, Panda", "panda", "rnea_derivatives", "float32", 0),
+    Goal("derivatives of inverse dynamics, quadruped 18", "quadruped", "rnea_derivatives", "float32", 0),
+    Goal("derivatives of inverse dynamics, humanoid 30", "humanoid", "rnea_derivatives", "float32", 0),
     Goal("soft step, gymnasium's ant", "ant", "step", "float32", 800),
     Goal("soft step, gymnasium's humanoid", "gym_humanoid", "step", "float32", 200),
     Goal("soft step, ant, Euler", "ant", "euler", "float32", 800),
@@ -238,7 +244,8 @@ def row(goal: Goal, found: dict[str, Any]) -> str:
 
     same, double = found.get("errors", (float("nan"), float("nan")))
     cells = (
-        goal.label, goal.dtype, f"{goal.goal:.0f}", text("speed", ".0f", 1e-6), text("turned", ".0f", 1e-6),
+        goal.label, goal.dtype, f"{goal.goal:.0f}" if goal.goal else "-",
+        text("speed", ".0f", 1e-6), text("turned", ".0f", 1e-6),
         text("registers", ".0f"), text("local", ".0f"), f"{same:.0e}", f"{double:.0e}", text("cold", ".1f"),
         text("cached", ".2f"), *([found["trouble"]] if "trouble" in found else []),
     )  # fmt: skip

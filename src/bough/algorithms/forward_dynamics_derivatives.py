@@ -34,6 +34,7 @@ from bough.scalar import (
     fill,
     filled,
     gather_index,
+    handed_on,
     inner,
     keeping_loops,
     repeat,
@@ -61,7 +62,7 @@ def forward_dynamics_derivatives(
     """Derivatives of the accelerations under joint forces tau; external forces stay with their bodies."""
     tree = m.coupling.dof_tree
     n, factor, bias = tree.n, ltdl(tree, crba(m, q)), rnea(m, q, v, ZEROS, f_ext)
-    qdd = solve(tree, factor, filled(n, lambda k: tau[k] - bias[k]), unit=True)
+    qdd = handed_on(n, solve(tree, factor, filled(n, lambda k: tau[k] - bias[k]), unit=True))
     of_forces = rnea_derivatives(m, q, v, qdd, f_ext)
     known = of_free_roots(m, q, v, qdd)
     found = inverse_and_products(tree, factor, (of_forces.q, of_forces.v), -1.0, known)

@@ -28,6 +28,7 @@ from bough.scalar import (
     each,
     fill,
     gather_index,
+    handed_on,
     keeping_loops,
     repeat,
 )
@@ -66,7 +67,7 @@ def inverse_and_products(
     longest
         Products of straight-line code, beyond which everything is a loop.
     """
-    n, G = tree.n, inverse_factor(tree, factor, unit=True)
+    n, G = tree.n, handed_on(tree.packed_size, inverse_factor(tree, factor, unit=True))
     with keeping_loops():
         result = blank((len(matrices) + 1) * n * n)
     last = Part(result, len(matrices) * n * n)
@@ -138,8 +139,9 @@ class _Products:
             if columns:
                 there |= {*columns}
                 self._gather(A, sign, branch, columns)
+        W = handed_on(self._n * self._n, self._W)
         for branch in self._branches:
-            self._rows_of(branch, there, known)
+            self._rows_of(branch, W, there, known)
             _copy_rows(self._n, branch.nodes, self._rows, result)
 
     def _differs(self, A: Array, c: int, branch: Branch) -> bool:
@@ -168,7 +170,7 @@ class _Products:
 
         repeat(count, column, ())
 
-    def _rows_of(self, branch: Branch, there: set[int], known: Mapping[int, Mapping[int, Scalar]]) -> None:
+    def _rows_of(self, branch: Branch, W: Array, there: set[int], known: Mapping[int, Mapping[int, Scalar]]) -> None:
         """The rows of a branch, in all columns."""
         n, wanted = self._n, {}  # type: int, dict[tuple[int, ...], list[int]]
         for other in self._branches:
@@ -180,9 +182,9 @@ class _Products:
         for common, columns in sorted(wanted.items(), key=lambda group: len(group[0])):
             more = {c for nodes, others in wanted.items() if len(nodes) > len(common) for c in others}
             for run in _bridged(_runs(columns), more):
-                self._spread(branch.nodes, common, run)
+                self._spread(branch.nodes, common, W, run)
 
-    def _spread(self, nodes: Sequence[int], common: Sequence[int], columns: Sequence[int]) -> None:
+    def _spread(self, nodes: Sequence[int], common: Sequence[int], W: Array, columns: Sequence[int]) -> None:
         """The rows of nodes of a branch in neighbouring columns that know of it through some common nodes."""
         n, G = self._n, self._G
         with keeping_loops():
@@ -190,7 +192,7 @@ class _Products:
 
         def column(turn: Index, carry: tuple[()]) -> tuple[()]:
             c = turn + columns[0]
-            x, total = G.times(nodes, {k: self._W[c + k * n] for k in common}), 0.0  # type: dict[int, Scalar], Scalar
+            x, total = G.times(nodes, {k: W[c + k * n] for k in common}), 0.0  # type: dict[int, Scalar], Scalar
             for place, i in enumerate(nodes):
                 self._rows[c + place * n] = x[i]
                 total = total + x[i]

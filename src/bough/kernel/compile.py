@@ -16,7 +16,7 @@ from bough.errors import AlwaysSingular, ProgramError
 from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
 from bough.kernel.verdict import all_in_doubt, judge, judge_inputs
-from bough.program import Program, TooLong, simplify, trace
+from bough.program import Loop, Program, TooLong, count, simplify, trace, walk
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 from bough.waiting import telling
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LONGEST", "ROLL_ABOVE", "Backend", "build", "get_backend", "how_calls_enter", "new_runner",
-    "program_of", "set_backend", "stored", "when_backend_changes",
+    "program_of", "program_on_device", "set_backend", "stored", "when_backend_changes",
 ]  # fmt: skip
 
 ROLL_ABOVE = 64
@@ -35,6 +35,15 @@ ROLL_ABOVE = 64
 
 LONGEST = 40_000
 """So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
+
+LONGEST_ON_DEVICE = 60_000
+"""Operations of a program for a GPU up to which all loops are taken from it; longer ones were not tried."""
+
+LONGEST_OF_A_TRACE = 4 * LONGEST_ON_DEVICE
+"""Values after which that is given up: nobody counts what a loop does not see to be zero."""
+
+FEW_RESULTS = 64
+"""Numbers up to which a program for a GPU is that of a CPU."""
 
 SILENT_FOR = 0.5
 """Seconds after which a person at a terminal is told that something is being compiled."""
@@ -128,6 +137,28 @@ def program_of(f: Function, present: Sequence[Argument], rolled: bool | None = N
         if not (judged and f.can_be_singular):
             raise
         return build(name, all_in_doubt(f.outputs), sizes, f.size, rolled, shapes)
+
+
+def program_on_device(f: Function, present: Sequence[Argument]) -> tuple[Program, list[str]]:
+    """The program that a GPU runs, and the outputs that have to be finite of which its verdict says nothing.
+
+    With many results it is one without loops, if that is not too long: threads keep rows of a matrix in registers, and
+    memory for loops would be read and written by thousands of them at once. Others are those of a CPU.
+    """
+    program = program_of(f, present, judged=True)
+    finite = [a.name for a in f.outputs if a.finite]
+    if sum(a.size for a in f.outputs) <= FEW_RESULTS or not finite or f.rolled or f.size > ROLL_ABOVE:
+        return program, []
+    loops = [x for x in walk(program.body) if isinstance(x, Loop)]
+    if any(x.done is not None for x in loops) or count(program).total > LONGEST_ON_DEVICE:
+        return program, []
+    shapes, sizes = judge(present, f.outputs, look_at_results=False), {a.name: a.size for a in present}
+    try:
+        with f.tracing():
+            made = trace(f.name, f.rule, sizes, longest=LONGEST_OF_A_TRACE, judge=shapes, checked=False, straight=True)
+    except (AlwaysSingular, TooLong):
+        return program, []
+    return simplify(made), finite
 
 
 def _checker_of(f: Function, present: Sequence[Argument]) -> Program:

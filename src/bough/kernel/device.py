@@ -16,25 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bough.backends import Argument
-from bough.backends.cuda import CudaKernel, Layout, architecture, cupy, program_code, turn
+from bough.backends.cuda import CudaKernel, Layout, architecture, cupy, program_code
 from bough.errors import BoughError, ShapeError
 from bough.kernel.arguments import broadcast, is_on_device, leading_axes
-from bough.kernel.compile import stored
-from bough.program import few_alive, fuse
+from bough.kernel.compile import program_on_device, stored
+from bough.kernel.verdict import FINITE
+from bough.program import fuse
 
 if TYPE_CHECKING:
     from bough.kernel.form import Form
 
 __all__ = [
-    "DeviceRunner", "Prepared", "as_cupy", "as_kind", "deferred", "is_available", "plain_on_device", "require_gpu",
+    "DeviceRunner", "as_cupy", "as_kind", "deferred", "is_available", "plain_on_device", "require_gpu",
     "stream_of",
 ]  # fmt: skip
-
-MOST_IN_ROWS = 64
-"""Numbers of all results that a kernel writes row by row; more are turned after they are computed."""
-
-FEW_IN_ROWS = 8
-"""Numbers of one of the results that is not turned in any case."""
 
 MOST_RETOLD = 1_000_000
 """States that are all computed on the CPU to tell an error as the CPU tells it, with the number of the state."""
@@ -118,13 +113,6 @@ class _Given(NamedTuple):
         return math.prod(self.batch)
 
 
-class Prepared(NamedTuple):
-    """A kernel, and which of the results it writes by components though they are wanted in rows."""
-
-    kernel: CudaKernel
-    turned: tuple[bool, ...]
-
-
 class DeviceRunner:
     """A function, with some of its optional inputs given, as a GPU runs it."""
 
@@ -132,7 +120,7 @@ class DeviceRunner:
         self._form = form
         self._present = form.signature.present
         self._outputs = form.function.outputs
-        self._prepared: dict[Any, Prepared] = {}
+        self._prepared: dict[Any, CudaKernel] = {}
 
     def __call__(self, values: Sequence[Any], out: Any, check: bool) -> Any:
         """Run it on the inputs that are given, in order."""
@@ -195,52 +183,34 @@ class DeviceRunner:
 
     # ---- kernels -------------------------------------------------------------------------------------------------
 
-    def prepare(self, dtype: np.dtype[Any], layouts: Sequence[Layout]) -> Prepared:
-        """The kernel for a type and the layouts of inputs and outputs on the present GPU, compiled on first use.
-
-        Of large results the rows are made from components, which are written faster.
-        """
+    def prepare(self, dtype: np.dtype[Any], layouts: Sequence[Layout]) -> CudaKernel:
+        """The kernel for a type and the layouts of inputs and outputs on the present GPU, compiled on first use."""
         device = cupy().cuda.Device().id
         key = (device, dtype, tuple(layouts))
         if key not in self._prepared:
             machine = architecture(device)
             real = "double" if dtype == np.float64 else "float"
-            inputs = len(self._present)
-            sizes = [a.size for a in self._outputs]
-            many = sum(sizes) > MOST_IN_ROWS
-            turned = [many and n > FEW_IN_ROWS and x == "rows" for n, x in zip(sizes, layouts[inputs:], strict=True)]
-            written: list[Layout] = [
-                "components" if is_turned else x for x, is_turned in zip(layouts[inputs:], turned, strict=True)
-            ]
-            ways = (*layouts[:inputs], *written)
 
             def made() -> bytes:
-                program = few_alive(fuse(self._form.program(judged=True)))
-                return program_code(program, real, ways, machine)
+                program, finite = program_on_device(self._form.function, self._present)
+                return program_code(fuse(program), real, layouts, machine, finite, FINITE)
 
-            said = f"cuda\0{real}\0{ways}"
+            said = f"cuda\0{real}\0{tuple(layouts)}"
             code = stored(self._form.function, self._form.signature, said, (machine,), made)
-            self._prepared[key] = Prepared(CudaKernel(code, dtype), tuple(turned))
+            self._prepared[key] = CudaKernel(code, dtype)
         return self._prepared[key]
 
     @property
     def last_kernel(self) -> CudaKernel:
         """The kernel that was prepared last."""
-        return list(self._prepared.values())[-1].kernel
+        return list(self._prepared.values())[-1]
 
     def _launch(
         self, given: _Given, outputs: Sequence[Any], layouts: Sequence[Layout], wrong: Any, verdicts: Any = None
     ) -> None:
         """Fill the outputs."""
-        kernel, turned = self.prepare(given.dtype, (*given.layouts, *layouts))
-        written = [
-            cupy().empty((a.size, given.states), given.dtype) if is_turned else x
-            for a, x, is_turned in zip(self._outputs, outputs, turned, strict=True)
-        ]
-        kernel(given.states, given.arrays, written, wrong, verdicts)
-        for x, made, is_turned in zip(outputs, written, turned, strict=True):
-            if is_turned:
-                turn(made, x)
+        kernel = self.prepare(given.dtype, (*given.layouts, *layouts))
+        kernel(given.states, given.arrays, outputs, wrong, verdicts)
 
     # ---- verdicts ------------------------------------------------------------------------------------------------
 

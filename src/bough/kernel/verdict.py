@@ -41,12 +41,17 @@ SUMS = 8
 """Sums of numbers that are made side by side: one would wait for itself."""
 
 
-def judge(arguments: Sequence[Argument], results: Sequence[Argument]) -> Callable[..., Mapping[str, Any]]:
-    """What adds a verdict to the outputs of a rule that takes these arguments and gives these results."""
+def judge(
+    arguments: Sequence[Argument], results: Sequence[Argument], look_at_results: bool = True
+) -> Callable[..., Mapping[str, Any]]:
+    """What adds a verdict to the outputs of a rule that takes these arguments and gives these results.
+
+    Unless it looks at results, somebody else does who is told which have to be finite.
+    """
 
     def judged(inputs: Mapping[str, Any], outputs: Mapping[str, Any], shown_in: Shown) -> Mapping[str, Any]:
         kept = {a.name: outputs[a.name] for a in results}
-        finite = {a.name: kept[a.name] for a in results if a.finite}
+        finite = {a.name: kept[a.name] for a in results if a.finite and look_at_results}
         shown = shown_in(finite)
         terms = [_terms(outputs.get(f"{TOTALS}{name}", values), None) for name, values in finite.items()]
         terms += [_terms(inputs[a.name], _hidden(a, shown)) for a in arguments if a.finite]

@@ -21,17 +21,18 @@ from bough.program.ir import (
     walk,
 )
 from bough.program.once import write_once
-from bough.program.order import few_alive, most_alive
+from bough.program.order import few_alive, most_alive, read_late
 from bough.program.parts import CARRIED, in_parts
 from bough.program.printer import show
 from bough.program.recorder import TooLong
 from bough.program.reverse import pulled_back, runs_back
 from bough.program.simplify import simplify
+from bough.program.stages import HANDED, in_one, in_stages
 from bough.program.trace import trace
 
 __all__ = [
-    "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
-    "Store", "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "judge_early", "most_alive", "pulled_back",
-    "pushed_forward", "runs_back", "show", "simplify", "trace", "walk", "write_once",
+    "CARRIED", "HANDED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop",
+    "Program", "Store", "Switch", "TooLong",
+    "check", "count", "evaluate", "few_alive", "fuse", "in_one", "in_parts", "in_stages", "judge_early", "most_alive",
+    "pulled_back", "pushed_forward", "read_late", "runs_back", "show", "simplify", "trace", "walk", "write_once",
 ]  # fmt: skip

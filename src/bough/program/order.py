@@ -13,29 +13,65 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bough.program.check import check
-from bough.program.ir import Const, Instruction, Load, Loop, Program, Store, Switch, uses
+from bough.program.ir import Apply, Const, Instruction, Load, Loop, Program, Store, Switch, uses
 
-__all__ = ["REGISTERS", "few_alive", "most_alive"]
+__all__ = ["REGISTERS", "few_alive", "most_alive", "read_late"]
 
 REGISTERS = 100
 """Values that a thread keeps close at hand: as many float64 as fit, and half as many float32."""
 
 
-def few_alive(program: Program) -> Program:
+def few_alive(program: Program, in_order: bool = False, registers: int = REGISTERS) -> Program:
     """The same instructions in the order in which the fewest values find no register, of those that are tried.
 
-    Only the outermost block, and only if it is straight-line code; results have the same bits.
+    Only the outermost block, and only if it is straight-line code; results have the same bits. If `in_order`, what is
+    stored stays in its order. `registers` are those that values find.
     """
     if any(isinstance(x, Loop | Switch) for x in program.body):
         return program
     first, code = _cut(program)
-    graph = _Graph(code)
-    tried = [list(range(len(code))), _by_turns(graph, _turns_of(program, code)), _depth_first(graph)]
-    best = min(tried, key=graph.crowding)
+    graph = _Graph(code, in_order)
+    tried = [list(range(len(code))), _depth_first(graph)]
+    if not in_order:
+        tried.insert(1, _by_turns(graph, _turns_of(program, code)))
+        tried.append(_depth_first(graph, _by_inputs(graph, first, code)))
+    best = min(tried, key=lambda order: (graph.crowding(order, registers), graph.crowding(order, REGISTERS)))
     ordered = replace(program, body=(*first, *(code[k] for k in best)))
     check(ordered)
     return ordered
 
+
+def read_late(program: Program) -> Program:
+    """A straight-line program, its inputs read shortly before they are used, and once more where that is much later."""
+    first, body = _cut(program)
+    loads = {x.result: x for x in first if isinstance(x, Load)}
+    kinds, same, last = list(program.kinds), dict[int, int](), dict[int, int]()
+    code: list[Instruction] = []
+    reads: dict[int, list[Instruction]] = {}  # by the place before which they are made
+    for k, x in enumerate(body):
+        for v in dict.fromkeys(uses(x)):
+            if v not in loads:
+                continue
+            if k - last.get(v, -READ_AGAIN) >= READ_AGAIN:
+                same[v] = v if v not in last else len(kinds)
+                kinds += [kinds[v]] * (v in last)
+                reads.setdefault(max(k - READ_AHEAD, 0), []).append(replace(loads[v], result=same[v]))
+            last[v] = k
+        if isinstance(x, Apply):
+            x = replace(x, arguments=tuple(same.get(v, v) for v in x.arguments))
+        elif isinstance(x, Store):
+            x = replace(x, value=same.get(x.value, x.value))
+        code.append(x)
+    found: list[Instruction] = [x for x in first if isinstance(x, Const)]
+    for k, x in enumerate(code):
+        found += [*reads.get(k, ()), x]
+    late = replace(program, body=tuple(found), kinds=tuple(kinds))
+    check(late)
+    return late
+
+
+READ_AHEAD, READ_AGAIN = 80, 1000
+"""Instructions before its use where an input is read; and after which it is read again, rather than that it waits."""
 
 SHORT = 8
 """Values of a turn that stays with the one before it, if that is as short: they do one thing together."""
@@ -61,13 +97,17 @@ def _cut(program: Program) -> tuple[list[Instruction], list[Instruction]]:
 class _Graph:
     """What each instruction needs of others, and who needs it; instructions by their place."""
 
-    def __init__(self, code: Sequence[Instruction]) -> None:
+    def __init__(self, code: Sequence[Instruction], in_order: bool = False) -> None:
         made: dict[int, int] = {}
         for k, x in enumerate(code):
             results = () if isinstance(x, Store) else x.results if isinstance(x, Loop | Switch) else (x.result,)
             made |= dict.fromkeys(results, k)
         needs = ([made[v] for v in dict.fromkeys(uses(x)) if v in made] for x in code)
         self.needs = [sorted({j for j in places if j != k}) for k, places in enumerate(needs)]
+        if in_order:
+            stores = [k for k, x in enumerate(code) if isinstance(x, Store)]
+            for before, after in pairwise(stores):
+                self.needs[after].insert(0, before)
         self.users: list[list[int]] = [[] for _ in code]
         for k, places in enumerate(self.needs):
             for j in places:
@@ -84,9 +124,9 @@ class _Graph:
                 left[j] -= 1
                 alive -= not left[j]
 
-    def crowding(self, order: Sequence[int]) -> int:
-        """For how long how many results wait that find no register."""
-        return sum(max(count - REGISTERS, 0) for count in self.alive(order))
+    def crowding(self, order: Sequence[int], registers: int) -> int:
+        """For how long how many results wait that find none of so many registers."""
+        return sum(max(count - registers, 0) for count in self.alive(order))
 
 
 def _turns_of(program: Program, code: Sequence[Instruction]) -> list[int]:
@@ -150,7 +190,28 @@ def _by_turns(graph: _Graph, turns: Sequence[int]) -> list[int]:
     return order if len(order) == len(turns) else list(range(len(turns)))
 
 
-def _depth_first(graph: _Graph) -> list[int]:
+def _by_inputs(graph: _Graph, first: Sequence[Instruction], code: Sequence[Instruction]) -> list[int]:
+    """Results, each time one that needs the fewest inputs that no other has needed before: limb by limb."""
+    entries = {x.result: 1 << k for k, x in enumerate(y for y in first if isinstance(y, Load))}
+    needed: list[int] = []
+    for k, x in enumerate(code):
+        own = 0
+        for v in uses(x):
+            own |= entries.get(v, 0)
+        for j in graph.needs[k]:
+            own |= needed[j]
+        needed.append(own)
+    left = [k for k, users in enumerate(graph.users) if not users]
+    known, order = 0, list[int]()
+    while left:
+        best = min(left, key=lambda k: (needed[k] & ~known).bit_count())
+        known |= needed[best]
+        order += [k for k in left if not needed[k] & ~known]
+        left = [k for k in left if needed[k] & ~known]
+    return order
+
+
+def _depth_first(graph: _Graph, results: Sequence[int] | None = None) -> list[int]:
     """From each result back to what it needs; and whatever frees as much as it takes is computed at once."""
     left = [len(users) for users in graph.users]
     missing = [len(needs) for needs in graph.needs]
@@ -160,7 +221,7 @@ def _depth_first(graph: _Graph) -> list[int]:
     def is_free(k: int) -> bool:
         return sum(left[j] == 1 for j in graph.needs[k]) >= bool(graph.users[k])
 
-    for result in (k for k, users in enumerate(graph.users) if not users):
+    for result in [k for k, users in enumerate(graph.users) if not users] if results is None else results:
         path = [result]
         while path:
             if done[path[-1]]:

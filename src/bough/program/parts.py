@@ -15,7 +15,7 @@ from bough.program.check import check
 from bough.program.ir import Apply, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, uses
 from bough.scalar import Kind
 
-__all__ = ["CARRIED", "in_parts"]
+__all__ = ["CARRIED", "in_parts", "length_of"]
 
 CARRIED = "carried"
 """With the number of a part behind it: the output of that part that is an input of later ones."""
@@ -30,22 +30,24 @@ STRIDE = 8
 """Instructions of which only the one with the fewest values alive is a place for a cut."""
 
 
-def _length(x: Instruction) -> int:
+def length_of(x: Instruction) -> int:
     """About how many instructions of a processor an instruction is."""
     return LENGTHS.get(x.op, 1) if isinstance(x, Apply) else 0
 
 
-def in_parts(program: Program, longest: int) -> tuple[Program, ...]:
+def in_parts(
+    program: Program, longest: int, called: str = CARRIED, stores_anywhere: bool = False
+) -> tuple[Program, ...]:
     """The parts of a program, one after the other, each of about so many instructions of a processor at most,
     sines not counted.
 
-    The program alone where it is short enough or cannot be cut. Parts but the last fill an array each, called `CARRIED`
-    and the number of the part, which later ones read, and store nothing else; so what follows the first store is not
-    cut. Inputs that a part does not read are not among its arrays.
+    The program alone where it is short enough or cannot be cut. Parts but the last fill an array each, called `called`
+    and the number of the part, which later ones read. Unless `stores_anywhere`, they store nothing else, so what
+    follows the first store is not cut. Inputs that a part does not read are not among its arrays.
     """
     if any(isinstance(x, Loop | Switch) for x in program.body) or program.of_role("scratch"):
         return (program,)
-    cut = _Cut(program)
+    cut = _Cut(program, called, stores_anywhere)
     places = cut.places(longest)
     if not places:
         return (program,)
@@ -64,8 +66,8 @@ class _Place:
 class _Cut:
     """A program that is cut."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, program: Program, called: str, stores_anywhere: bool) -> None:
+        self._program, self._called, self._stores_anywhere = program, called, stores_anywhere
         constants = {x.result for x in program.body if isinstance(x, Const)}
         inputs = {b.name for b in program.of_role("input")}
         self._read = [  # by whoever needs it
@@ -84,7 +86,7 @@ class _Cut:
 
     def places(self, longest: int) -> list[int]:
         """Before which instructions to cut, so that the fewest values cross and no part is too long, if possible."""
-        total, found = sum(map(_length, self.code)), list(self._places())
+        total, found = sum(map(length_of, self.code)), list(self._places())
         if total <= longest or not found:
             return []
         start = _Place(0, 0, 0)
@@ -111,7 +113,7 @@ class _Cut:
         alive: set[int] = set()
         length, near = 0, []
         for k, x in enumerate(self.code):
-            if isinstance(x, Store):
+            if isinstance(x, Store) and not self._stores_anywhere:
                 break
             if k and alive and all(self._program.kinds[v] == "float" for v in alive):
                 near.append(_Place(k, length, len(alive)))
@@ -119,8 +121,8 @@ class _Cut:
                 yield min(near, key=lambda place: place.crossing)
                 near = []
             alive.difference_update([v for v in uses(x) if last.get(v) == k])
-            length += _length(x)
-            if x.result in last:  # type: ignore[union-attr]
+            length += length_of(x)
+            if not isinstance(x, Store) and x.result in last:  # type: ignore[union-attr]
                 alive.add(x.result)  # type: ignore[union-attr]
 
     # ---- what --------------------------------------------------------------------------------------------------------
@@ -148,21 +150,23 @@ class _Cut:
                 if v in self._turns and v not in known:
                     code.append(self._turns[v])
                 elif made.get(v, k) < k and v not in known:
-                    source = f"{CARRIED}{made[v]}"
+                    source = f"{self._called}{made[v]}"
                     taken[source] = len(crossing[made[v]])
                     code.append(Load(v, source, places[crossing[made[v]][v]].result))
                 known.add(v)
             code.append(x)
             value = getattr(x, "result", -1)
             if value in crossing[k]:
-                code.append(Store(f"{CARRIED}{k}", places[crossing[k][value]].result, value))
+                code.append(Store(f"{self._called}{k}", places[crossing[k][value]].result, value))
         used = {v for x in code for v in uses(x)}
         loads = [x for x in self._read if isinstance(x, Load) and x.result in used]
         used |= {x.index for x in loads}
         numbers = [x for x in (*self._read, *places) if isinstance(x, Const) and x.result in used]
         touched = {x.buffer for x in (*loads, *code) if isinstance(x, Load | Store)}
         own = [b for b in self._program.buffers if b.name in touched]
-        handed = [Buffer(f"{CARRIED}{k}", "output", "float", len(crossing[k]), cleared=False)] if crossing[k] else []
+        handed = (
+            [Buffer(f"{self._called}{k}", "output", "float", len(crossing[k]), cleared=False)] if crossing[k] else []
+        )
         buffers = [b for b in own if b.role == "input"]
         buffers += [Buffer(name, "input", "float", size, cleared=False) for name, size in sorted(taken.items())]
         buffers += [*handed, *(b for b in own if b.role != "input")]

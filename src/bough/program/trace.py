@@ -24,6 +24,7 @@ def trace(
     longest: int | None = None,
     judge: Judge | None = None,
     checked: bool = True,
+    straight: bool = False,
 ) -> Program:
     """Trace `function`, called with one array per input, and return the program.
 
@@ -44,8 +45,11 @@ def trace(
         finite; returns the outputs of the program, a verdict among them.
     checked
         Whether the program is checked; not needed by who checks what becomes of it.
+    straight
+        Whether no loop is kept, not even one that a straight-line program keeps else; what is `handed_on` is in scratch
+        memory.
     """
-    tracer = Tracer(rolled, longest)
+    tracer = Tracer(rolled, longest, straight)
     arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
     with activate(tracer):
         outputs = function(**arrays)

@@ -51,11 +51,14 @@ Until: TypeAlias = Callable[[Any], Bool] | None
 
 
 class Tracer(Recorder, Control):
-    """Answers the control primitives, and knows the buffers of the program."""
+    """Answers the control primitives, and knows the buffers of the program.
 
-    def __init__(self, rolled: bool, longest: int | None = None) -> None:
+    If it is `straight`, no loop is kept, and what is handed on goes through scratch memory.
+    """
+
+    def __init__(self, rolled: bool, longest: int | None = None, straight: bool = False) -> None:
         super().__init__(longest)
-        self.rolled = rolled
+        self.rolled, self._straight = rolled, straight
         self._buffers: dict[str, Buffer] = {}  # by the names used while tracing
         self._outputs: dict[str, str] = {}  # from such a name to the name of an output
         self._tables: dict[Hashable, Buffer] = {}
@@ -161,6 +164,8 @@ class Tracer(Recorder, Control):
         return turn
 
     def repeat(self, count: Index, body: Turn, carry: Any, until: Until = None) -> Any:
+        if self._straight:
+            return self.loop(count, body, carry, until=until)
         return self._recorded_loop(count, body, carry, False, until)
 
     def _recorded_loop(self, count: Index, body: Turn, carry: Any, reverse: bool, until: Until) -> Any:
@@ -193,6 +198,19 @@ class Tracer(Recorder, Control):
             made[k] = values[k]
         return made
 
+    def handed_on(self, size: int, values: Array) -> Array:
+        if not self._straight:
+            return values
+        entries = [values[k] for k in range(size)]
+        traced = [k for k, x in enumerate(entries) if isinstance(x, Traced)]
+        buffer = replace(self.declare("handed on", "scratch", "float", len(traced)), cleared=False)
+        self.replace(buffer)
+        for place, k in enumerate(traced):
+            self.store(buffer, place, entries[k])
+        for place, k in enumerate(traced):
+            entries[k] = self.load(buffer, place)
+        return entries
+
     def keeping_loops(self) -> AbstractContextManager[None]:
         return self._with_loops(True)
 
@@ -201,7 +219,7 @@ class Tracer(Recorder, Control):
 
     @contextmanager
     def _with_loops(self, kept: bool) -> Iterator[None]:
-        before, self.rolled = self.rolled, kept
+        before, self.rolled = self.rolled, kept and not self._straight
         try:
             yield
         finally:

@@ -26,8 +26,8 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Filled", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "keeps_loops", "lookup",
-    "loop", "repeat", "rows", "switch", "unguarded", "unrolling", "when",
+    "activate", "array", "blank", "gather", "gather_index", "handed_on", "indexable", "keeping_loops", "keeps_loops",
+    "lookup", "loop", "repeat", "rows", "switch", "unguarded", "unrolling", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -186,6 +186,10 @@ class Control:
         """See `bough.scalar.indexable`."""
         return list(values)
 
+    def handed_on(self, size: int, values: Array) -> Array:
+        """See `bough.scalar.handed_on`."""
+        return values
+
     def keeping_loops(self) -> AbstractContextManager[None]:
         """See `bough.scalar.keeping_loops`."""
         return nullcontext()
@@ -324,3 +328,12 @@ def unrolling() -> AbstractContextManager[None]:
 def indexable(size: int, values: Any) -> Array:
     """Scalars as an array to be read at the index of a loop, within `keeping_loops`."""
     return _ACTIVE.get().indexable(size, values)
+
+
+def handed_on(size: int, values: Array) -> Array:
+    """So many scalars, as they are: a few, from which much is computed.
+
+    A long straight-line program can be run in stages, which hand these on to later ones. Whoever needs anything else
+    that was computed before computes it again.
+    """
+    return _ACTIVE.get().handed_on(size, values)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bough.backends.cuda.code import parts_of
-from bough.backends.cuda.compiler import cupy
-from bough.backends.cuda.source import ENTRY
+from bough.backends.cuda.code import code_of
+from bough.backends.cuda.compiler import cupy, turn
+from bough.backends.cuda.source import ENTRY, STRAIGHT_BLOCK
 
 __all__ = ["CudaKernel"]
 
@@ -30,7 +30,8 @@ class CudaKernel:
     """
 
     def __init__(self, stored: bytes, dtype: np.dtype[Any]) -> None:
-        self._dtype, self._parts, self._kernels = dtype, parts_of(stored), []
+        self._code = code_of(stored)
+        self._dtype, self._parts, self._kernels = dtype, self._code.parts, []
         self._costs: Any = None
         self._processors = int(cupy().cuda.Device().attributes["MultiProcessorCount"])
         for part in self._parts:
@@ -45,15 +46,24 @@ class CudaKernel:
         self, states: int, inputs: Sequence[Any], outputs: Sequence[Any], wrong: Any = None, verdicts: Any = None
     ) -> None:
         """Run it for so many states on the current stream; what is wrong, and verdicts, are told where asked for."""
+        cp = cupy()
         flags = [NOWHERE if x is None else x for x in (wrong, verdicts)]
-        carried = [cupy().empty((part.carried, states), self._dtype) if part.carried else None for part in self._parts]
-        for kernel, part, own in zip(self._kernels, self._parts, carried, strict=True):
-            taken = [*(inputs[k] for k in part.inputs), *(carried[k] for k in part.reads)]
-            arguments = (np.int64(states), flags[0], *taken, *(outputs if own is None else [own]), flags[1])
+        whole, written = -(-states // STRAIGHT_BLOCK) * STRAIGHT_BLOCK, list(outputs)
+        for k in self._code.turned:
+            written[k] = cp.empty((outputs[k].size // states, states), self._dtype)
+        known = {
+            "input": inputs,
+            "output": written,
+            "carried": [cp.empty(size * whole, self._dtype) for size in self._code.carried],
+        }
+        for kernel, part in zip(self._kernels, self._parts, strict=True):
+            arguments = (np.int64(states), flags[0], *(known[x.role][x.number] for x in part.arrays), flags[1])
             if part.is_search:
                 arguments = (*arguments, *self._order(states))
             blocks, threads = part.blocks(states, self._processors), part.threads(states, self._processors)
             kernel((blocks,), (threads,), arguments, shared_mem=part.shared)
+        for k in self._code.turned:
+            turn(written[k], outputs[k])
 
     def _order(self, states: int) -> tuple[Any, Any]:
         """The order in which states are run, and where they tell what they cost."""

@@ -32,6 +32,20 @@ struct Out {
     long long step;
     DEVICE INLINE real &operator[](long long k) const { return p[k * step]; }
 };
+struct Handed {  // from kernel to kernel: entry after entry of the states of a warp
+    real *p;
+    DEVICE INLINE real &operator[](int k) const { return p[k * 32]; }
+};
+static DEVICE INLINE void bring(Handed x, int first, int count) {  // entries to the second cache
+#ifdef __CUDACC__
+    const int lane = threadIdx.x & 31;
+    if (lane < count) asm volatile("prefetch.global.L2 [%0];" ::"l"(x.p - lane + (first + lane) * 32));
+#endif
+}
+static DEVICE INLINE Handed handed(real *all, int size, int thread, long long first) {
+    const Handed made = {all + (first + (thread & ~31)) * size + (thread & 31)};
+    return made;
+}
 struct alignas(16) Wide { int parts[4]; };
 static DEVICE INLINE int low_bits(real x) {
 #ifdef __CUDACC__
@@ -149,6 +163,11 @@ static DEVICE INLINE int running_threads(bool is_so) {  // of a block, all of wh
 static DEVICE INLINE void in_step(int running) {  // a block shares instructions, unless some of it waits elsewhere
 #ifdef __CUDACC__
     if (running == blockDim.x) __syncthreads();
+#endif
+}
+static DEVICE INLINE void in_turn() {  // what is read behind this is not read before it, to wait in registers
+#ifdef __CUDACC__
+    __syncwarp();
 #endif
 }
 template <class T>

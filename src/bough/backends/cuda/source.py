@@ -18,7 +18,8 @@ from bough.backends.cuda.elementary import turn_source
 from bough.backends.cuda.pipeline import PIPELINED_ENTRY, moved_at_once
 from bough.backends.cuda.preamble import DEVICE_ENTRY, HOST_ENTRY, PREAMBLE
 from bough.backends.cuda.shared import Placement, place_shared
-from bough.backends.cuda.writer import CudaWriter, searches
+from bough.backends.cuda.windows import WINDOW_TYPE, Window, pitch_of, room_of, together, windows_of
+from bough.backends.cuda.writer import CudaWriter, brought, searches
 from bough.export.c import C
 from bough.program import VERDICT, Apply, Buffer, Program, most_alive, walk
 
@@ -51,6 +52,9 @@ MOST_SHARED = 227 * 1024
 LARGE_MEMORY, SHARED_PART = 2500, 0.72
 """Where a thread has more numbers in arrays, no more than this part is shared: the rest is a cache for what is left."""
 
+MOST_IN_ROWS = 64
+"""Numbers of a result that each thread writes by itself where the tile has no room for them."""
+
 LONG_PROGRAM = 16_000
 """Operations, times bytes of a number, beyond which shared memory is better left to values that fit in no register.
 
@@ -72,8 +76,9 @@ WIDTHS = {"float": 4, "double": 8}
 ROLES = {"input": "in", "output": "out", "scratch": "scratch", "table": "table"}
 """How arrays are called, with a number; values of the program are called x, b and i."""
 
-Layout: TypeAlias = Literal["rows", "components", "shared"]
-"""How an array lies in memory: state after state, entry after entry, or one row for all states."""
+Layout: TypeAlias = Literal["rows", "components", "shared", "blocks"]
+"""How an array lies in memory: state after state, entry after entry, one row for all states, or warp after warp, entry
+after entry of each."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,9 @@ class _Moved:
     is_input: bool
     pitch: int = 0  # numbers from one state to the next in the tile, or 1 if from one entry to the next there are many
     offset: int | None = None  # where it begins in the tile, if it is there
+    windows: dict[int, Window] | None = None  # if only some entries at a time are there, by entry
+    wide: int = 1  # entries that are put there at once
+    room: int = 0  # for how many there is room
 
 
 def block_of(program: Program) -> int:
@@ -113,7 +121,7 @@ def blocks_that_stay(program: Program, real: str, layouts: Sequence[Layout]) -> 
     They do where a block has room for two pieces, of which one comes while the other is computed with. In float64, and
     by components, that was slower.
     """
-    if searches(program) or real == "double" or "components" in layouts:
+    if searches(program) or real == "double" or {"components", "blocks"} & set(layouts):
         return 0
     width = WIDTHS[real]
     arrays, tile = _placed(
@@ -121,7 +129,8 @@ def blocks_that_stay(program: Program, real: str, layouts: Sequence[Layout]) -> 
     )
     in_tile = [x for x in arrays if x.offset is not None]
     room = 2 * tile * width
-    if room > TILE_BYTES or not any(x.is_input for x in in_tile) or any(x.pitch != x.size for x in in_tile):
+    pieces = any(x.pitch != x.size or x.windows for x in in_tile)
+    if room > TILE_BYTES or not any(x.is_input for x in in_tile) or pieces:
         return 0
     registers = min(-(-(most_alive(program) + FURTHER_REGISTERS) // 8) * 8, MOST_REGISTERS)  # handed out by eights
     return min(MOST_SHARED // (room + 1024), ALL_REGISTERS // (STRAIGHT_BLOCK * registers))
@@ -148,17 +157,21 @@ def cuda_source(
     language = _Cuda(program, real, kept)
     length = _length(program, width)
     arrays, tile = _placed(program, language, layouts, width, length > LONG_PROGRAM, block)
-    writer = CudaWriter(program, language)
+    windows = {x.name: x for x in arrays if x.windows}
+    found = {b: windows[name] for b, name in language.names.items() if name in windows}
+    handed = {x.name: x.size for x in arrays if x.layout == "blocks" and x.is_input}
+    windowed = {b: (x.windows or {}, x.wide, x.room) for b, x in found.items()}
+    writer = CudaWriter(program, language, bool(handed), windowed)
     writer.block(program.body)
     tables = program.of_role("table")
     small = sum(b.size * 8 for b in tables) <= CONSTANT_BYTES
     lines = [f"typedef {real} real;", f"#define BLOCK {block}", f"#define KEPT {kept.size}", PREAMBLE]
-    lines.append(turn_source(real))
+    lines += [turn_source(real), *([WINDOW_TYPE] if windows else ())]
     lines += [f"#define TABLE {'CONSTANT' if small else 'static DEVICE'}"]
     for b in tables:
         lines += language.table(b)
-    without_state = "return" if block == STRAIGHT_BLOCK else "TAKE_THE_LAST_STATE"
-    lines += [*_compute(program, language, arrays, [*writer.marks, *writer.lines])]
+    without_state = "return" if block == STRAIGHT_BLOCK and not windows else "TAKE_THE_LAST_STATE"
+    lines += [*_compute(program, language, arrays, [*writer.marks, *brought(writer.lines, handed)])]
     lines += _moves(arrays, follows, without_state, block == SEARCH_BLOCK)
     least = 1 if block == SEARCH_BLOCK else 4 if length > 2 * LONG_PROGRAM and real == "double" else staying or None
     bounds = "BLOCK" if least is None else f"BLOCK, {least}"
@@ -196,7 +209,7 @@ class _Cuda(C):
 
 def _compute(program: Program, language: _Cuda, arrays: Sequence[_Moved], body: Sequence[str]) -> list[str]:
     """The program on one state; returns the verdict."""
-    taken = [f"const {'In' if x.is_input else 'Out'} {x.name}" for x in arrays]
+    taken = [f"const {_type(x)} {x.name}" for x in arrays]
     lines = [
         f"static DEVICE INLINE int compute({', '.join(('real *const kept', *taken, 'int &cost'))}) {{",
         "    int far = 0;",
@@ -228,8 +241,19 @@ def _placed(
         pitch = 1 if layout == "components" else b.size + (math.gcd(b.size, 32) > 4)  # else few banks would be read
         moved.append(_Moved(language.names[b.name], b.size, layout, k < len(inputs), pitch))
     tile, room = 0, TILE_BYTES if block == STRAIGHT_BLOCK else 0
+    rows = sum(block * x.pitch * width for x in moved if x.layout == "rows")
+    for k, (b, x) in enumerate(zip(buffers, moved, strict=True)):
+        if rows > room and not x.is_input and x.layout == "rows" and x.size > MOST_IN_ROWS:
+            found = windows_of(program, b.name, width)
+            if found:
+                wide, own = together(found.values(), x.size, width), room_of(found.values(), width)
+                pitch = pitch_of(own, wide)
+                moved[k] = _Moved(x.name, x.size, x.layout, False, pitch, tile, found, wide, own)
+                tile += -(-block * pitch // 4) * 4
     for k in sorted(range(len(moved)), key=lambda k: (not moved[k].is_input, moved[k].size)):
         x = moved[k]
+        if x.windows:
+            continue
         needed = block * (x.size if x.pitch == 1 else x.pitch)
         wanted = (x.layout == "rows" and x.size > 1) or (x.layout == "components" and x.is_input and not is_long)
         if wanted and (tile + needed) * width <= room:
@@ -256,6 +280,7 @@ def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str, ordered:
     lines += ["}", f"static DEVICE INLINE void compute_one({head.replace('int thread', 'real *kept, int thread')}) {{"]
     place = "a.order ? a.order[first + thread] : first + thread" if ordered else "first + thread"
     lines += [f"    if (first + thread >= a.states) {without_state};", f"    const long long state = {place};"]
+    lines[-2:-2] = ["    const int self = thread;"] if any(x.windows for x in arrays) else []
     lines += [
         "    int cost = 0;",
         f"    const int verdict = compute({', '.join(('kept', *map(_place, arrays), 'cost'))});",
@@ -268,14 +293,29 @@ def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str, ordered:
     ]
     lines.append(f"static DEVICE INLINE void deliver_all({head}) {{")
     for x in arrays:
-        if not x.is_input and x.offset is not None:
+        if not x.is_input and x.offset is not None and not x.windows:
             given = f"a.{x.name}, tile + {x.offset}, thread, first, a.states"
             lines.append(f"    deliver_rows<{x.size}, {x.pitch}>({given});")
     return [*lines, "}"]
 
 
+def _type(x: _Moved) -> str:
+    """What a program reads or writes an array through."""
+    if x.layout == "blocks":
+        return "Handed"
+    return f"Window<{_sizes(x)}>" if x.windows else "In" if x.is_input else "Out"
+
+
+def _sizes(x: _Moved) -> str:
+    return f"{x.size}, {x.room}, {x.pitch}, {x.wide}"
+
+
 def _place(x: _Moved) -> str:
     """Where the numbers of a state lie: a pointer, and how far apart they are."""
+    if x.windows:
+        return f"window<{_sizes(x)}>(tile + {x.offset}, a.{x.name}, self, first, a.states)"
+    if x.layout == "blocks":
+        return f"handed((real *)a.{x.name}, {x.size}, thread, first)"
     kind = "In" if x.is_input else "Out"
     if x.offset is not None:
         return f"{kind}{{tile + {x.offset} + thread * {x.pitch}, {'BLOCK' if x.layout == 'components' else '1'}}}"

@@ -6,15 +6,18 @@ is therefore written so that each thread goes to its own next one, and all then 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from bough.backends.cuda.marks import SomeTurns, cleared_by, marked_buffers, some_turns, turns_of_turns
 from bough.backends.cuda.slots import Sum, slots_of
+from bough.backends.cuda.windows import Window
 from bough.export.c import C
 from bough.export.writer import Writer
 from bough.program import Apply, Const, Instruction, Loop, Program, Store, walk
 
-__all__ = ["CudaWriter", "searches"]
+__all__ = ["CudaWriter", "brought", "searches"]
 
 WORD = 32
 """Marks in a word."""
@@ -22,6 +25,12 @@ WORD = 32
 MOST_PARTS = 16
 """A loop of at most so many turns, each of which searches, goes through the parts of a step."""
 
+
+LINES_AT_ONCE = 64
+"""Lines among which what is read may be moved."""
+
+BROUGHT = 32
+"""Entries that a warp brings at once."""
 
 COST_OF_A_TURN = 4
 """What a turn of a search costs beside one thing that is visited, about."""
@@ -32,11 +41,39 @@ def searches(program: Program) -> bool:
     return any(isinstance(x, Loop) and x.done is not None for x in walk(program.body))
 
 
-class CudaWriter(Writer):
-    """Writes sine and cosine of one angle together, and loops so that threads stay together."""
+InWindows: TypeAlias = tuple[Mapping[int, Window], int, int]
+"""By entry, its window; how many entries are put there at once; for how many there is room."""
 
-    def __init__(self, program: Program, language: C) -> None:
+
+def brought(lines: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Lines of straight-line code, and others that bring what is read of some arrays: their sizes by their names.
+
+    Entries beside each other come together when the first of them is read. Earlier is slower: they are gone again.
+    """
+    due: dict[int, list[str]] = {}
+    for name, size in sizes.items():
+        first: dict[int, int] = {}
+        for k, line in enumerate(lines):
+            for entry in re.findall(rf"\b{name}\[(\d+)\]", line):
+                first.setdefault(int(entry) // BROUGHT, k)
+        for group, k in first.items():
+            count = min(BROUGHT, size - group * BROUGHT)
+            due.setdefault(k, []).append(f"    bring({name}, {group * BROUGHT}, {count});")
+    return [text for k, line in enumerate(lines) for text in (*due.get(k, ()), line)]
+
+
+class CudaWriter(Writer):
+    """Writes sine and cosine of one angle together, and loops so that threads stay together.
+
+    Results in windows are delivered when one is full. If `in_turn`, what is read is read where the program says so.
+    """
+
+    def __init__(
+        self, program: Program, language: C, in_turn: bool = False, windows: Mapping[str, InWindows] | None = None
+    ) -> None:
         super().__init__(program, language)
+        self._windows, self._in_turn = windows or {}, in_turn
+        self._waiting: list[str] = []  # entries of a window that are put there together
         self._turns: dict[str, str] = {}
         self._constants = {x.result: float(x.value) for x in walk(program.body) if isinstance(x, Const)}
         self._voted = self._waits = False  # inside a loop on which a block votes; in one whose turns begin together
@@ -77,6 +114,11 @@ class CudaWriter(Writer):
         parts = [self.text(v) if factor == 1 else f"{factor} * {self.text(v)}" for v, factor in k.terms]
         return " + ".join([*parts, *([str(k.number)] if k.number else [])])
 
+    def line(self, text: str | None) -> None:
+        super().line(text)
+        if self._in_turn and not len(self.lines) % LINES_AT_ONCE:
+            super().line("in_turn();")
+
     def applied(self, x: Apply) -> str:
         operands = [self.text(v) for v in x.arguments]
         if x.op == "or" and "0" in operands:
@@ -92,6 +134,9 @@ class CudaWriter(Writer):
         return f"{known}.{x.op[0]}"
 
     def _stored(self, x: Store) -> None:
+        if x.buffer in self._windows:
+            self._put(x, *self._windows[x.buffer])
+            return
         super()._stored(x)
         if x.buffer in self._marks and x.buffer != self._cleared:
             place = self.bare(x.index)
@@ -99,6 +144,18 @@ class CudaWriter(Writer):
             if x.buffer in self._slots.owners.values():  # slots of entries beyond would not be theirs any more
                 self.line(f"far |= {self._marks[x.buffer]}[0] >> ({place}) > 1;")
             self.line(f"mark<{self._words(x.buffer)}>({self._marks[x.buffer]}, {place}, {more});")
+
+    def _put(self, x: Store, windows: Mapping[int, Window], wide: int, room: int) -> None:
+        """An entry of a window, with those beside it; and the window, when it is full."""
+        place = int(self._constants[x.index])
+        w = windows[place]
+        self._waiting.append(self.bare(x.value))
+        if len(self._waiting) == wide:
+            array = self._language.entry(x.buffer, "").partition("[")[0]
+            self.line(f"{array}.put({(place - w.begin - wide + 1) % room}, {', '.join(self._waiting)});")
+            self._waiting = []
+            if place == w.start + w.count - 1:
+                self.line(f"{array}.deliver<{w.begin}, {w.start}, {w.count}, {str(w.is_last).lower()}>();")
 
     def _leave(self, x: Loop) -> None:
         assert x.done is not None
