@@ -35,6 +35,7 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--set", "nose=1"], "nose"),
         (["--set", "shoulder"], "JOINT=VALUE"),
+        (["--control", "hold", "--kp", "-5"], "kp is -5.0, expected a number that is not negative"),
         (["--record", "swing.csv"], ".npz"),
         (["--record", "/nowhere/at/all/swing.npz"], "no folder"),
         (["--plot", "swing.xyz"], ".png"),
@@ -96,3 +97,10 @@ def test_options_that_do_not_exist_are_refused_with_the_nearest(capsys: pytest.C
     with pytest.raises(SystemExit):
         main(["simulate", "pendulum", "--duraton", "3"])
     assert "unrecognized arguments: --duraton 3; did you mean --duration?" in capsys.readouterr().err
+
+
+def test_a_quaternion_is_nearly_of_unit_length(capsys: pytest.CaptureFixture[str]) -> None:
+    order = ["simulate", "quadruped", "--duration", "0.004", "--set"]
+    assert main([*order, "root_joint=0,0,1,0,0,0,2"]) == 2
+    assert "root_joint=0,0,1,0,0,0,2: the quaternion has length 2, expected 1" in capsys.readouterr().err
+    assert main([*order, "root_joint=0,0,1,0,0,0.7071,0.7071"]) == 0
