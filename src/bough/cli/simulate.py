@@ -30,7 +30,7 @@ KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
 
-ROUNDED = 1e-2
+TYPED = 1e-2
 """A quaternion that somebody types has so nearly unit length, and is made so."""
 
 NEAR_STARTS = 8
@@ -279,7 +279,7 @@ def _with_joints(model: bough.Model, q: NDArray[Any], given: list[str], option: 
         q[place] = numbers
         for start in (place.start + k for k in model.joint(name).joint.quaternions):
             length = math.hypot(*q[start : start + 4])
-            if not abs(length - 1.0) <= ROUNDED:
+            if not abs(length - 1.0) <= TYPED:
                 raise ModelError(f"{option} {text}: the quaternion has length {length:g}, expected 1")
     return np.asarray(bough.normalize(model, q))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ModelError
+from bough.kernel.arguments import FloatArray
 from bough.model import Geometry, Model
 from bough.model.coupling import own_joint
 from bough.reading import known_name
@@ -48,7 +49,7 @@ class DistanceToLimits:
         own = start + some
         return map_of.q_source[own], map_of.q_ratio[own], map_of.q_offset[own], (low[some], high[some])
 
-    def __call__(self, time: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> float:
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> float:
         """Of one state."""
         source, ratio, offset, (low, high) = self._limited
         x = q[source] * ratio + offset
@@ -62,7 +63,7 @@ class Apart:
     sim: Prepared
     points: tuple[int, ...]
 
-    def __call__(self, time: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> float:
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> float:
         """Of one state."""
         found, points = self.sim._measured(q, v, {}, "argument of contacts"), [*self.points]
         return -1.0 if (found.depths[points] > 0.0).any() or found.forces[points].any() else 1.0

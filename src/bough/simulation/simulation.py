@@ -31,7 +31,7 @@ from bough.simulation.derivatives import Differentiated, is_traced_by_jax, wants
 from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
 from bough.simulation.open_loops import tell_of_open_loops
-from bough.simulation.pieces import FEW, in_pieces, is_long
+from bough.simulation.pieces import FEW_STEPS, in_pieces, is_long
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Run
 from bough.simulation.state import State
@@ -159,7 +159,7 @@ class Simulation(Differentiated):
             target, kp, kd = read_servo(target, kp, kd, self._drawn)
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
-        if type(steps) is not int or steps > FEW:
+        if type(steps) is not int or steps > FEW_STEPS:
             acting = (tau, control, target, kp, kd, f_ext, parameters)
             if is_long(steps, (q, v, a, *acting)):
                 return in_pieces(self, count, (q, v, a), acting, out)
