@@ -215,3 +215,26 @@ def test_what_is_held_may_come_from_a_generator() -> None:
     start = q + 0.1
     assert bough.loops.assemble(model, start, hold=(name for name in ("crank",)))[0] == start[0]  # type: ignore[arg-type]
     assert bough.loops.assemble(model, start, hold="crank")[0] == start[0]
+
+
+def test_angles_stay_within_half_a_turn_of_the_guess_where_turns_mean_nothing(rng: np.random.Generator) -> None:
+    model, guess = four_bar(), rng.uniform(-3.0, 3.0, (60, 3))
+    guess[0] = 2.0, 0.5, -1.5
+    q = bough.loops.assemble(model, guess)
+    assert np.abs(bough.loops.errors(model, q)).max() < 1e-10
+    assert np.abs(q - guess).max() <= np.pi + 1e-9
+    for q_far in (guess + 4.0 * np.pi, guess - 6.0 * np.pi):
+        assert np.abs(bough.loops.assemble(model, q_far) - q_far).max() <= np.pi + 1e-9
+    within = model.with_joint("rocker", lower=-3.0, upper=3.0)
+    found = bough.loops.assemble(within, [2.0, 0.5, -1.5 - 2.0 * np.pi])
+    assert -3.0 <= found[2] <= 3.0
+
+
+def test_turns_that_something_counts_are_kept() -> None:
+    """Ten turns of a worm are one of its wheel: the wheel follows where it is, not where it was guessed."""
+    b = bough.Builder("gear")
+    for name in ("worm", "wheel"):
+        b.add(name, bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    b.equality("teeth", "wheel", "worm", (0.0, 0.1))
+    q = bough.loops.assemble(b.build(), [100.0, 0.0], hold=["worm"])
+    np.testing.assert_allclose(q, [100.0, 10.0], atol=1e-9)

@@ -37,6 +37,7 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--set", "nose=1"], "nose"),
         (["--set", "shoulder"], "JOINT=VALUE"),
+        (["--control", "hold", "--kp", "-5"], "kp is -5.0, expected a number that is not negative"),
         (["--record", "swing.csv"], ".npz"),
         (["--record", "/nowhere/at/all/swing.npz"], "no folder"),
         (["--plot", "swing.xyz"], ".png"),
@@ -109,3 +110,10 @@ def test_files_are_written_though_nobody_reads_on(tmp_path: Path) -> None:
     assert found.stderr == ""
     assert record.stat().st_size > 1000
     assert picture.stat().st_size > 1000
+
+
+def test_a_quaternion_is_nearly_of_unit_length(capsys: pytest.CaptureFixture[str]) -> None:
+    order = ["simulate", "quadruped", "--duration", "0.004", "--set"]
+    assert main([*order, "root_joint=0,0,1,0,0,0,2"]) == 2
+    assert "root_joint=0,0,1,0,0,0,2: the quaternion has length 2, expected 1" in capsys.readouterr().err
+    assert main([*order, "root_joint=0,0,1,0,0,0.7071,0.7071"]) == 0

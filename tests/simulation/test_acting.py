@@ -98,3 +98,14 @@ def test_tensors_are_taken_and_those_with_gradients_told(sim: bough.Simulation, 
     ):
         with pytest.raises(ShapeError, match=rf"^{name} is a Tensor that is differentiated.*\.detach\(\)"):
             sim.run(START, **given, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gains_are_not_negative(sim: bough.Simulation, way: Any) -> None:
+    more: dict[str, Any] = {"duration": 0.02, "integrator": way, "target": SOME[0]}
+    with pytest.raises(ShapeError, match=r"kp is -5\.0, expected a number that is not negative"):
+        sim.run(START, kp=-5.0, **more)
+    with pytest.raises(ShapeError, match=r"kd is -1 somewhere, expected gains that are not negative"):
+        sim.run(START, kp=5.0, kd=[0.0, 0.0, -1.0, 0.0, 0.0, 0.0], **more)
+    with pytest.raises(ShapeError, match=r"kd is -2\.0, expected a number that is not negative"):
+        sim.step(START, np.zeros(6), target=SOME[0], kp=5.0, kd=-2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -169,3 +170,17 @@ def test_another_integrator_keeps_the_law() -> None:
     other = sim.with_integrator("euler")
     assert (other.law, other.restitution) == ("hard", 0.5)
     np.testing.assert_array_equal(*(x.run([0.15], duration=0.2).q for x in (sim, other)))
+
+
+def test_ready_made_events_go_elsewhere() -> None:
+    b = bough.Builder("stone")
+    b.add("stone", bough.joints.Prismatic("z"), mass=1.0, lower=0.3)
+    b.geometry("stone", "sphere", 0.1)
+    sim = bough.Simulation(bough.Scene(b.build()).floor())
+    for event in (sim.contact_event("stone", "floor"), sim.limit_event("stone")):
+        again = pickle.loads(pickle.dumps(event))
+        one, other = (sim.run([0.5], duration=0.5, events={"e": x}).events for x in (event, again))
+        assert [x.time for x in one] == [x.time for x in other]
+    assert one
+    contact = pickle.loads(pickle.dumps(sim.contact_event()))
+    assert [contact.value("e", 0.0, np.array([x]), np.zeros(1)) for x in (0.09, 0.11)] == [-1.0, 1.0]

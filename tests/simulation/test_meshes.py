@@ -64,6 +64,9 @@ def test_a_scene_adds_meshes(tmp_path: Path) -> None:
     assert [(p.first.name or p.first.frame, p.second.name) for p in scene.pairs] == [("block", "rock")]
     with pytest.raises(bough.errors.ModelError, match="file is 3"):
         scene.mesh(3)  # type: ignore[arg-type]
+    for missing in (tmp_path / "nope.stl", str(tmp_path / "nope.stl"), tmp_path):
+        with pytest.raises(bough.errors.ModelError, match=rf"there is no mesh '{tmp_path}.*', expected the path of a"):
+            scene.mesh(missing)
 
 
 def test_many_corners_become_few_and_it_is_told_how_well(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_pieces_have_the_bits_of_one_call(law: str, dtype: Any, monkeypatch: pyt
             steps = np.asarray(steps, dtype)
         whole = sim.step(q, v, steps=steps, **more)
         with monkeypatch.context() as little:
-            little.setattr(pieces, "SHORT", 60)
+            little.setattr(pieces, "SHORT_WORK", 60)
             little.setattr(pieces, "SECONDS", 1e-4)
             assert pieces.is_long(steps, (q, v))
             parts = sim.step(q, v, steps=steps, **more)

@@ -169,11 +169,15 @@ def test_sensors_go_to_files_and_back(tmp_path: Path) -> None:
     assert list(bough.load(tmp_path / "robot.xml").simulation.sensors) == kept
     locked = bough.load(ROBOT, lock={"elbow": [0.0]}).simulation.sensors
     assert {x.of for x in locked} & {"elbow", "servo"} == set()
-    strange = '<mujoco><worldbody><body><freejoint/><geom name="g" size="1"/></body></worldbody><sensor><clock/>'
-    strange += '<framepos objtype="geom" objname="g"/></sensor></mujoco>'
+    strange = '<mujoco><worldbody><body name="b"><freejoint/><geom name="g" size="1"/></body></worldbody>'
+    strange += "<sensor><clock/>"
+    strange += '<framepos objtype="geom" objname="g"/><framequat objtype="body" objname="b"/></sensor></mujoco>'
     told = bough.load(strange).simulation.not_understood
     assert "sensor 'sensor0': there is no clock here" in told
     assert "sensor 'sensor1': it is neither on a site nor on the frame of a body" in told
+    assert (
+        "sensor 'sensor2': 'body' is the inertial frame of a body, expected its own frame, 'xbody', or a site" in told
+    )
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [

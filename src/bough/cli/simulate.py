@@ -30,6 +30,9 @@ KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
 
+TYPED = 1e-2
+"""A quaternion that somebody types has so nearly unit length, and is made so."""
+
 NEAR_STARTS = 8
 """Poses near that of the file from which loops are closed, if they cannot be from there."""
 
@@ -294,6 +297,10 @@ def _with_joints(model: bough.Model, q: NDArray[Any], given: list[str], option: 
         if len(numbers) != place.stop - place.start:
             raise ModelError(f"{option} {text}: got {len(numbers)} coordinates, expected {place.stop - place.start}")
         q[place] = numbers
+        for start in (place.start + k for k in model.joint(name).joint.quaternions):
+            length = math.hypot(*q[start : start + 4])
+            if not abs(length - 1.0) <= TYPED:
+                raise ModelError(f"{option} {text}: the quaternion has length {length:g}, expected 1")
     return np.asarray(bough.normalize(model, q))
 
 

@@ -44,7 +44,10 @@ class Acting:
         elif name in ("kp", "kd") and np.ndim(x) == 0:
             return as_floats(of + name, x, ()).item() if is_tensor(x) else x
         a = self._inputs[name]
-        return np.array(as_floats(of + name, x, a.shape, a.meaning))
+        value = np.array(as_floats(of + name, x, a.shape, a.meaning))
+        if name in ("kp", "kd") and (value < 0.0).any():
+            raise ShapeError(f"{of}{name} is {value.min():g} somewhere, expected gains that are not negative")
+        return value
 
     def begin(
         self, q: FloatArray, v: FloatArray, given: Mapping[str, Any], resumes: bool

@@ -103,17 +103,18 @@ class AdaptiveRun:
 
         q, v = (x.reshape(len(self.times), *self._batch, x.shape[-1]) for x in (self.qs, self.vs))
         states: dict[str, Any] = {"status": self.status, "taken": self.taken, "stopped": self._t}
-        samples = {"q": q, "v": v, **self._orders.kept(self.times, q, v, sense, before)}
+        samples: dict[str, Any] = {"q": q, "v": v, **self._orders.kept(self.times, q, v, sense, before)}
         told = np.arange(len(self.times))
         if before is not None and len(told) > len(before) and ends_early(before.time, self._spacing):
             told = np.delete(told, len(before) - 1)
+        samples = {name: None if x is None else x[told] for name, x in samples.items()}
         return Trajectory(
             scene.model,
             self.times[told],
             events=tuple(self.occurrences),
             scene=scene,
             **{name: x.reshape(self._batch) for name, x in states.items()},
-            **{name: None if x is None else x[told] for name, x in samples.items()},
+            **samples,
         )
 
     def _advance(self, k: NDArray[np.int64], until: float, end: float) -> None:

@@ -83,7 +83,11 @@ def _gains(value: Any, name: str, nv: int) -> Any:
         return value
     if (elsewhere := spread(value, nv)) is not None:
         return elsewhere
-    one = 0.0 if value is None else number(value, name, "a number, or one for each velocity", infinite=True)
+    one = (
+        0.0
+        if value is None
+        else number(value, name, "a number that is not negative, or one for each velocity", least=0.0, infinite=True)
+    )
     return np.full(nv, one)
 
 

@@ -2,36 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ModelError
+from bough.kernel.arguments import FloatArray
 from bough.model import Geometry, Model
 from bough.model.coupling import own_joint
 from bough.reading import known_name
+from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import TOUCHING
 
-__all__ = ["distance_to_limits", "points_between"]
+if TYPE_CHECKING:
+    from bough.simulation.prepared import Prepared
+
+__all__ = ["Apart", "DistanceToLimits", "points_between"]
 
 
-def distance_to_limits(model: Model, joint: str) -> Callable[..., float]:
+@dataclass(frozen=True)
+class DistanceToLimits:
     """How far the coordinates of a joint are from its nearest limit (m or rad); from 1e-6 on, it is reached."""
-    entry, map_of = model.joint(joint), model.coupling
-    start = sum(own_joint(x.joint).nq for x in model.joints[: model.joint_names.index(joint)])
-    low, high = np.array(entry.lower), np.array(entry.upper)
-    own = slice(start, start + own_joint(entry.joint).nq)
-    source, ratio, offset = map_of.q_source[own], map_of.q_ratio[own], map_of.q_offset[own]
-    limited = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-    if not limited.size:
-        raise ModelError(f"joint {joint!r} of {model.name!r} has no position limits, expected a joint with limits")
 
-    def distance(time: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> float:
-        x = (q[source] * ratio + offset)[limited]
-        return float(np.minimum(x - low[limited], high[limited] - x).min()) - TOUCHING
+    model: Model
+    joint: str
 
-    return distance
+    def __post_init__(self) -> None:
+        if not self._limited[0].size:
+            raise ModelError(
+                f"joint {self.joint!r} of {self.model.name!r} has no position limits, expected a joint with limits"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model, "joint": self.joint}
+
+    @cached_property
+    def _limited(self) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], tuple[Any, Any]]:
+        """Of the coordinates with limits: places in q, ratios and offsets, and the limits."""
+        model, map_of, entry = self.model, self.model.coupling, self.model.joint(self.joint)
+        start = sum(own_joint(x.joint).nq for x in model.joints[: model.joint_names.index(self.joint)])
+        low, high = np.array(entry.lower), np.array(entry.upper)
+        some = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        own = start + some
+        return map_of.q_source[own], map_of.q_ratio[own], map_of.q_offset[own], (low[some], high[some])
+
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> float:
+        """Of one state."""
+        source, ratio, offset, (low, high) = self._limited
+        x = q[source] * ratio + offset
+        return float(np.minimum(x - low, high - x).min()) - TOUCHING
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Whether some contact points of a simulation are apart, 1, or touch or push, -1."""
+
+    sim: Prepared
+    points: tuple[int, ...]
+
+    def __call__(self, time: float, q: FloatArray, v: FloatArray) -> float:
+        """Of one state."""
+        found, points = self.sim._measured(q, v, {}, "argument of contacts"), [*self.points]
+        return -1.0 if (found.depths[points] > 0.0).any() or found.forces[points].any() else 1.0
 
 
 def points_between(

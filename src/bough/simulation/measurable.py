@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from bough.kernel.arguments import FloatArray, require_plain
 from bough.reading import truth
 from bough.simulation.contact_forces import ContactForces
-from bough.simulation.event_kinds import distance_to_limits, points_between
+from bough.simulation.event_kinds import Apart, DistanceToLimits, points_between
 from bough.simulation.events import Event
 from bough.simulation.prepared import Prepared
 from bough.simulation.sensors import sensor_parts
@@ -101,12 +101,7 @@ class Measurable(Prepared):
         ('down', 0.5)
         """
         points = points_between(self.model, self._contact_shapes, first, second)
-
-        def apart(time: float, q: FloatArray, v: FloatArray) -> float:
-            found = self._measured(q, v, {}, "argument of contacts")
-            return -1.0 if (found.depths[points] > 0.0).any() or found.forces[points].any() else 1.0
-
-        return Event(apart, 1 if truth(broken, "broken") else -1, stop)
+        return Event(Apart(self, tuple(points)), 1 if truth(broken, "broken") else -1, stop)
 
     def limit_event(self, joint: str, *, stop: bool = False) -> Event:
         """Make an event for a joint that reaches a position limit, to 1e-6 m or rad.
@@ -128,4 +123,4 @@ class Measurable(Prepared):
         >>> round(float(run.time[-1]), 4), round(float(run.q[-1, 0]), 4)
         (0.5, 1.0)
         """
-        return Event(distance_to_limits(self.model, joint), -1, stop)
+        return Event(DistanceToLimits(self.model, joint), -1, stop)

@@ -25,12 +25,12 @@ from bough.simulation.state import State
 if TYPE_CHECKING:
     from bough.simulation.simulation import Simulation
 
-__all__ = ["FEW", "in_pieces", "is_long"]
+__all__ = ["FEW_STEPS", "in_pieces", "is_long"]
 
-FEW = 8
+FEW_STEPS = 8
 """So many steps are made in one call, however many states there are."""
 
-SHORT = 20_000
+SHORT_WORK = 20_000
 """Steps of all states together that are made in one call, and at first where there are more."""
 
 SECONDS = 0.2
@@ -42,10 +42,10 @@ PLAIN = (np.ndarray, list, tuple, int, float, np.generic, type(None))
 def is_long(steps: int | ArrayLike, given: Sequence[Any]) -> bool:
     """Whether so many steps of states, the first of what is given, may take long; of tensors it is not known."""
     states = math.prod(np.shape(given[0])[:-1])
-    if type(steps) is int and steps * states <= SHORT:
+    if type(steps) is int and steps * states <= SHORT_WORK:
         return False
     most = np.max(np.asarray(steps), initial=0.0)
-    return bool(most > FEW and most * states > SHORT) and all(map(_is_plain, given))
+    return bool(most > FEW_STEPS and most * states > SHORT_WORK) and all(map(_is_plain, given))
 
 
 def _is_plain(x: Any) -> bool:
@@ -63,7 +63,7 @@ def in_pieces(
     rounded = single and sim.law == "hard"
     if rounded:  # impulses are found in float64, and one call rounds at its end alone
         q, v = np.asarray(q, np.float64), np.asarray(v, np.float64)
-    ahead = max(1.0, SHORT // max(1, math.prod(np.shape(q)[:-1])))
+    ahead = max(1.0, SHORT_WORK // max(1, math.prod(np.shape(q)[:-1])))
     state = sim.step(q, v, steps=np.minimum(count, ahead), a=a, **held)
     taken, status = np.asarray(state.taken), np.asarray(state.status)
     while True:

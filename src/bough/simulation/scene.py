@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,9 @@ class Scene:
         return self._with("ellipsoid", radii, **options)
 
     def mesh(self, file: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0), **options: Any) -> Scene:
-        """Add the convex hull of a mesh file, scaled along x, y and z. Options as for `box`."""
+        """Add the convex hull of a mesh file that exists, scaled along x, y and z. Options as for `box`."""
+        if isinstance(file, str | Path) and not os.path.isfile(file):
+            raise ModelError(f"there is no mesh {os.path.abspath(file)!r}, expected the path of a file")
         return self._with("mesh", scale, str(file) if isinstance(file, Path) else file, **options)
 
     def height_field(self, heights: ArrayLike, size: ArrayLike, **options: Any) -> Scene:

@@ -29,7 +29,7 @@ from bough.simulation.arguments import (
 from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
 from bough.simulation.open_loops import tell_of_open_loops
-from bough.simulation.pieces import FEW, in_pieces, is_long
+from bough.simulation.pieces import FEW_STEPS, in_pieces, is_long
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Run
 from bough.simulation.state import State
@@ -155,7 +155,7 @@ class Simulation(Stepped):
         if target is not None or kp is not None or kd is not None:
             aim, stiffness, damping = read_servo(target, kp, kd, self._drawn)
         count = ONE if type(steps) is int and steps == 1 else read_steps(steps, MOST_STEPS)
-        if type(steps) is not int or steps > FEW:
+        if type(steps) is not int or steps > FEW_STEPS:
             acting = (tau, control, target, kp, kd, f_ext, parameters)
             if is_long(steps, (q, v, a, *acting)):
                 return in_pieces(self, count, (q, v, a), acting, out)

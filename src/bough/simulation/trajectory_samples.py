@@ -192,7 +192,7 @@ def joined(first: Trajectory, second: Trajectory, spacing: float) -> Trajectory:
     return type(second)(second.model, **parts, **rest, events=first.events + second.events, scene=second.scene)
 
 
-def ends_early(time: NDArray[np.float64], spacing: float) -> bool:
+def ends_early(time: FloatArray, spacing: float) -> bool:
     """Whether the last sample of a run lies where there would be none, so far apart (s), had it gone on."""
     if len(time) < 2 or abs(math.remainder(time[-1], spacing)) <= SAME_PLACE * spacing:
         return False

@@ -12,7 +12,7 @@ from bough.model.sensor import SENSORS
 
 __all__ = ["sensors", "sensors_text"]
 
-UNKNOWN, XBODY, SITE = 0, 2, 6  # types of objects
+UNKNOWN, BODY, XBODY, SITE = 0, 1, 2, 6  # types of objects
 FREE = 0  # type of joint
 ZONES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  # types of sites
 NAMES = {"jointactfrc": "jointactuatorfrc"}
@@ -48,9 +48,11 @@ def _why_not(m: Compiled, k: int, kind: str) -> str:
         return f"there is no {kind} here"
     if m.any("sensor_delay") and m["sensor_delay"][k]:
         return "it has a delay"
-    kinds, number = (int(m[f"sensor_{side}type"][k]) for side in ("obj", "ref")), int(m["sensor_objid"][k])
+    kinds, number = {int(m[f"sensor_{side}type"][k]) for side in ("obj", "ref")}, int(m["sensor_objid"][k])
     on = SENSORS[kind].on
-    if on == "frame" and not set(kinds) <= {UNKNOWN, XBODY, SITE}:
+    if on == "frame" and BODY in kinds:
+        return "'body' is the inertial frame of a body, expected its own frame, 'xbody', or a site"
+    if on == "frame" and not kinds <= {UNKNOWN, XBODY, SITE}:
         return "it is neither on a site nor on the frame of a body"
     if kind in ("force", "torque") and not m["body_jntnum"][m["site_bodyid"][number]]:
         return "its body is fixed to its parent and merged with it"

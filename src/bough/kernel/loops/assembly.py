@@ -15,6 +15,7 @@ from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.function import Function
 from bough.kernel.functions import read, require_model
+from bough.kernel.loops.angles import free_angles
 from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import errors, jacobian, program_pays
@@ -58,7 +59,8 @@ def assemble(
     model
         The mechanism.
     q
-        A rough guess (..., nq), within limits or not. Which of several assemblies is found depends on it.
+        A rough guess (..., nq), within limits or not. Which of several assemblies is found depends on it. Angles whose
+        turns nothing counts are at most half a turn from it.
     hold
         Names of joints that keep their configuration, such as the driven ones; one name will do.
     tolerance
@@ -98,6 +100,7 @@ def assemble(
         where = f" in state {[int(k) for k in np.unravel_index(worst, guess.shape[:-1])]}" if guess.ndim > 1 else ""
         outcome = _Outcome(first[worst], states[worst], off[worst], bool(stalled[worst]), iterations)
         raise AssemblyError(_failure_in_words(bounds, outcome, where, tolerance))
+    _wind_back(bounds, first, states, tolerance)
     result = states.reshape(guess.shape)
     return result if out is None else write_out(out, result)
 
@@ -148,6 +151,18 @@ def _from_elsewhere(
         lost = lost[~found]
         if not lost.size:
             return
+
+
+def _wind_back(bounds: Bounds, first: FloatArray, states: FloatArray, tolerance: float) -> None:
+    """Bring angles whose whole turns mean nothing to the turn nearest the first guess."""
+    places = free_angles(bounds.model)
+    turns = np.round((first[:, places] - states[:, places]) / (2.0 * np.pi))
+    at = np.flatnonzero(turns.any(axis=-1))
+    if at.size:
+        wound = states[at]
+        wound[:, places] += 2.0 * np.pi * turns[at]
+        met = ~_are_open(_misses(bounds, wound), tolerance)
+        states[at[met]] = wound[met]
 
 
 def _misses(bounds: Bounds, q: FloatArray) -> FloatArray:
