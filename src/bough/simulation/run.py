@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
 from bough.reading import shown
-from bough.simulation.arguments import read_acting
+from bough.simulation.arguments import in_numpy, read_acting
 from bough.simulation.progress import progress
 from bough.simulation.state import State
 from bough.simulation.trajectory_samples import joined
@@ -178,4 +178,4 @@ def read_orders(controller: Controller, time: float, q: FloatArray, v: FloatArra
     if not isinstance(given, Mapping):
         given = {"tau": given}
     read_acting(given, "thing that a controller could return")
-    return {name: deepcopy(value) for name, value in given.items()}
+    return deepcopy(in_numpy(given))

@@ -16,6 +16,7 @@ from bough.simulation.arguments import (
     ACTING,
     MOST_SINGLE_STEPS,
     are_single,
+    in_numpy,
     in_single,
     is_single,
     read_acting,
@@ -261,6 +262,7 @@ class Simulation(Differentiated):
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
         read_acting(acting, "argument of run")
+        acting = in_numpy(acting)
         often = whole_number(hold, "hold", least=1)
         total, every = samples = read_times(duration, rate, self.dt, 8 + start.nbytes + velocity.nbytes)
         if integrator == ADAPTIVE:
@@ -376,7 +378,7 @@ class Simulation(Differentiated):
                 hint = "grid={'friction': [0.2, 0.8]} or table= have the values of parameters, by name"
                 raise UnknownNameError("argument of sweep", name, (), hint)
             known_name(name, "argument of sweep", [name for name in ACTING if name != "parameters"])
-        runs, often = Runs(self, q, v, grid, table, controller, acting), whole_number(hold, "hold", least=1)
+        runs, often = Runs(self, q, v, grid, table, controller, in_numpy(acting)), whole_number(hold, "hold", least=1)
         with interrupted_once():
             return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)
 
