@@ -426,10 +426,8 @@ def test_unknown_names() -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_no_model_is_refused(name: str, rng: np.random.Generator) -> None:
     given = arguments(name, rng)
-    for thing in (bough.Builder("b"), "machine", None):
-        with pytest.raises(
-            bough.errors.ModelError, match=f"the model is a {type(thing).__name__}, expected a bough.Model"
-        ):
+    for thing, kind in ((bough.Builder("b"), "a Builder"), ("machine", "a str"), (None, "None"), (3, "an int")):
+        with pytest.raises(bough.errors.ModelError, match=f"the model is {kind}, expected a bough.Model"):
             CALLS[name][1](thing, *given.values())
     for function in (bough.neutral, bough.random, lambda m: bough.factorize(m, [0.0])):
         with pytest.raises(bough.errors.ModelError, match=r"expected a bough\.Model"):

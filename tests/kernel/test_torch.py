@@ -235,3 +235,19 @@ def test_integers_and_half_precision_are_computed_in_float64(ball: bough.Model, 
     assert bough.rnea(ball, q.float(), zeros, zeros).dtype == torch.float32
     with pytest.raises(bough.errors.ShapeError, match=r"q has data type torch\.bool, expected real numbers"):
         bough.rnea(ball, q.bool(), zeros, zeros)
+
+
+def test_what_acts_in_a_run_is_numbers_and_says_so() -> None:
+    sim, still = bough.Simulation(bough.robots.load("pendulum"), dt=0.01), np.zeros(1)
+    push = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    told = r"tau is a tensor of PyTorch that is differentiated.* tau\.detach\(\)\.numpy\(\) gives them"
+    for run in (
+        lambda tau: sim.run(still, duration=0.02, tau=tau),
+        lambda tau: sim.run(still, duration=0.02, controller=lambda time, q, v: tau),
+        lambda tau: sim.run(still, duration=0.02, controller=lambda time, q, v: {"tau": tau}),
+    ):
+        with pytest.raises(bough.errors.ShapeError, match=told):
+            run(2.0 * push)
+        assert np.array_equal(run(push.detach()).q, run(np.ones(1)).q)
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        sim.sweep(still, tau=push, duration=0.02, grid={"q of pivot": [0.0, 1.0]})

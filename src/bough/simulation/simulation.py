@@ -17,6 +17,7 @@ from bough.simulation.arguments import (
     ACTING,
     ONE,
     are_single,
+    in_numpy,
     is_single,
     read_begin,
     read_servo,
@@ -382,7 +383,7 @@ class Simulation(Stepped):
                 hint = "grid={'friction': [0.2, 0.8]} or table= have the values of parameters, by name"
                 raise UnknownNameError("argument of sweep", name, (), hint)
             known_name(name, "argument of sweep", [name for name in ACTING if name != "parameters"])
-        runs, often = Runs(self, q, v, grid, table, controller, acting), whole_number(hold, "hold", least=1)
+        runs, often = Runs(self, q, v, grid, table, controller, in_numpy(acting)), whole_number(hold, "hold", least=1)
         with interrupted_once():
             return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)
 

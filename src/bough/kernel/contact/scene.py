@@ -97,7 +97,9 @@ class Scene:
         """The motion and all forces, from the inputs of the level in order."""
         results = entry(self, "motion", _motion)(*arrays, None, True)
         motion, touch, at_limits, closing, loops, dry, residual, status, unmet = results
-        conflicts = unmet_names(self.names, status, unmet)
+        conflicts: tuple[str, ...] = ()
+        if type(status) is not np.ndarray or (status.any() if status.ndim else status):
+            conflicts = unmet_names(self.names, status, unmet)
         undecided = status == UNDECIDED
         of_tree, of_loops = dry[..., : self.model.nv], dry[..., self.model.nv :]
         return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, of_tree, of_loops)

@@ -46,7 +46,7 @@ Floats = NDArray[np.float64]
 
 KEYS = ("q", "v", "a", "tau")
 HEAD = ("parameter", "value", "deviation")
-SHOWN = 30  # parameters in a table
+TABLED = 30  # parameters in a table
 TOLD = 0.5
 """A base parameter is told by the data if its variance falls below this part of what it was beforehand."""
 
@@ -92,11 +92,11 @@ class Identification:
         places, deviations = parameter_names(self.model), np.sqrt(np.diag(self.covariance))
         rows = [
             (name, f"{self.parameters[places.index(name)]:.5g}", f"{deviation:.2g}")
-            for name, deviation in zip(self.names[:SHOWN], deviations[:SHOWN], strict=True)
+            for name, deviation in zip(self.names[:TABLED], deviations[:TABLED], strict=True)
         ]
         widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
         lines = [f"{a:{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}" for a, b, c in (HEAD, *rows)]
-        more = [f"and {len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else []
+        more = [f"and {len(self.names) - TABLED} more"] if len(self.names) > TABLED else []
         return "\n".join([repr(self), *lines, *more])
 
 
