@@ -98,7 +98,7 @@ class Rerootings:
 
 
 def rerooting(model: Model) -> Rerootings:
-    """What forward dynamics would gain from another floating base inside, and which body is the best one.
+    """Return the costs of forward dynamics with each floating base, and which body is the best base.
 
     Parameters
     ----------
@@ -108,13 +108,13 @@ def rerooting(model: Model) -> Rerootings:
     Returns
     -------
     Rerootings
-        Costs with the present root and with the best others; ``.rerooted`` is the model with the best one. The
-        articulated-body algorithm costs the same from everywhere, so where that is taken nothing is gained.
+        Costs with the present root and with the best others; ``.rerooted`` is the model with the best root. The
+        articulated-body algorithm costs the same with every root, so where it is used there is no gain.
 
     Raises
     ------
     ModelError
-        If nothing floats.
+        If no body floats.
 
     Examples
     --------

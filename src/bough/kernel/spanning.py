@@ -75,10 +75,10 @@ class Spanning:
 
 
 def spanning(model: Model) -> Spanning:
-    """The spanning tree of a mechanism with loops whose mass matrix costs least: which joints are best cut.
+    """Return the spanning tree of a mechanism with loops whose mass matrix costs least, and the joints to cut.
 
-    Joints that have armature, that follow others or are followed, and free joints stay in
-    the tree: a `Loop` could not stand for them.
+    Joints with armature, mimic joints, joints that these follow, and free joints stay in the tree: a `Loop` cannot
+    replace them.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def spanning(model: Model) -> Spanning:
     Returns
     -------
     Spanning
-        The joints that are cut now and in the best tree, with costs; ``.respanned`` is the model on that tree.
+        The joints that are cut now and in the best tree, with costs; ``.respanned`` is the model with that tree.
 
     Raises
     ------
     ModelError
-        If it has no loops.
+        If the model has no loops.
 
     Examples
     --------
