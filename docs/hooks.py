@@ -86,13 +86,12 @@ def _example(path: Path, text: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links of included files lead to pages, markers become lists, and names of bough link to the reference."""
+    """Links to files of the repository lead to their pages, markers become lists, and names of bough are links."""
     here = page.file.src_uri
     if here.startswith(("decisions/", "changelog")):  # found last: who searches wants to use something
         page.meta["search"] = {"boost": 0.2}
-    source = next((source for source, target in INCLUDED.items() if target == here), None)
-    if source is not None:
-        markdown = re.sub(r"\]\((?!\w+:|#)([^)#\s]+)", lambda link: f"]({_led(link[1], source, here)}", markdown)
+    source = next((source for source, target in INCLUDED.items() if target == here), f"docs/{here}")
+    markdown = re.sub(r"\]\((?!\w+:|#)([^)#\s]+)", lambda link: f"]({_led(link[1], source, here)}", markdown)
     room = next((room for room, target in MODULES.items() if target == here), "")
     markdown = _with_names(markdown, room)
     if here == "examples/index.md":

@@ -61,4 +61,4 @@ def test_another_floating_base_inside_is_told() -> None:
 
 
 def test_rounds_of_divide_and_conquer_are_told() -> None:
-    assert 'method="divide_and_conquer" takes 4 rounds' in str(bough.explain(bough.trees.topologies.chain(64)))
+    assert 'method="divide_and_conquer" needs 4 rounds' in str(bough.explain(bough.trees.topologies.chain(64)))

@@ -25,25 +25,24 @@ NO_NORMAL = -1
 
 @dataclass(frozen=True)
 class Conditions:
-    """What each row of a = A f + b demands, where f are forces or impulses and a what they act on; immutable.
+    """The condition of each row of a = A f + b, for forces or impulses f; immutable.
 
     - "equality": a = 0, any f
     - "inequality": a ≥ 0, f ≥ 0, a f = 0
-    - "pyramid": -μ fₙ ≤ f ≤ μ fₙ; a = 0 where f is within, a ≤ 0 where f = μ fₙ, a ≥ 0 where f = -μ fₙ
-    - "cone": for two rows, (f₁, f₂) is not longer than μ fₙ; (a₁, a₂) = 0 where it is shorter, else opposite to it
-    - "box": lower ≤ f ≤ upper; a = 0 where f is within, a ≤ 0 where f is the upper one, a ≥ 0 where it is the lower one
+    - "pyramid": -μ fₙ ≤ f ≤ μ fₙ; a = 0 if f is between the bounds, a ≤ 0 if f = μ fₙ, a ≥ 0 if f = -μ fₙ
+    - "cone": for two rows, (f₁, f₂) is not longer than μ fₙ; (a₁, a₂) is 0 if it is shorter, else opposite to it
+    - "box": lower ≤ f ≤ upper; a = 0 if f is between the bounds, a ≤ 0 at the upper one, a ≥ 0 at the lower one
 
-    Here fₙ is the force of the row's normal, an inequality. Write them out, or put them together:
-    ``Conditions.contacts(4) + Conditions.equalities(3)``. Those put together are made once, and calls find at once what
-    was compiled for them.
+    fₙ is the normal force of the contact, whose row is an inequality. Conditions can be added: ``Conditions.contacts(4)
+    + Conditions.equalities(3)``. Sums are cached, so repeated calls use the compiled program at once.
 
     Parameters
     ----------
     kinds
         The kind of each row, length n.
     normals
-        For each row of friction the number of its normal row, counted from 0; -1 for every other row. A cone has two
-        rows, one right after the other, with the same normal.
+        For each friction row the index of its normal row, from 0; -1 for all other rows. A cone has two adjacent rows
+        with the same normal.
 
     Examples
     --------
@@ -68,22 +67,22 @@ class Conditions:
 
     @classmethod
     def equalities(cls, count: int) -> Conditions:
-        """So many rows with a = 0."""
+        """Return conditions for `count` rows with a = 0."""
         return cls._alike("equality", _count(count))
 
     @classmethod
     def inequalities(cls, count: int) -> Conditions:
-        """So many rows with 0 ≤ a ⊥ f ≥ 0: joint limits, contacts without friction."""
+        """Return conditions for `count` rows with 0 ≤ a ⊥ f ≥ 0: joint limits, contacts without friction."""
         return cls._alike("inequality", _count(count))
 
     @classmethod
     def boxes(cls, count: int) -> Conditions:
-        """So many rows with bounds that are given: dry friction of joints, motors of limited force."""
+        """Return conditions for `count` rows with given bounds: dry friction of joints, motors of limited force."""
         return cls._alike("box", _count(count))
 
     @classmethod
     def contacts(cls, count: int, friction: Literal["pyramid", "cone"] = "pyramid", tangents: int = 2) -> Conditions:
-        """So many contacts with friction, each with the row of its normal and then those of its tangents."""
+        """Return conditions for contacts with friction; each contact has its normal row, then its tangent rows."""
         name = known_name(friction, "model of friction", ("pyramid", "cone"))
         return cls._touching(_count(count), name, _count(tangents, "tangents"))
 
@@ -114,44 +113,44 @@ class Conditions:
         return len(self.kinds)
 
     def of(self, *kinds: Kind) -> NDArray[np.intp]:
-        """The numbers of the rows of some kinds."""
+        """Return the indices of the rows of some kinds."""
         for kind in kinds:
             known_name(kind, "kind of condition", KINDS)
         return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], np.intp)
 
     def some(self, rows: Iterable[int]) -> Conditions:
-        """The conditions of some rows; those of friction come with their normals."""
+        """Return the conditions of some rows; friction rows need their normal rows."""
         kept = [int(i) for i in rows]
         place = {row: k for k, row in enumerate(kept)} | {NO_NORMAL: NO_NORMAL}
         return Conditions([self.kinds[i] for i in kept], [place[self.normals[i]] for i in kept])
 
     def at_friction(self, mu: NDArray[Any]) -> NDArray[Any]:
-        """Coefficients of friction (..., n) at the rows of friction, from those at the normals."""
+        """Return friction coefficients (..., n) at the friction rows, from those at the normal rows."""
         return np.where(self.normal == NO_NORMAL, mu.dtype.type(0), mu[..., self.normal])
 
     @cached_property
     def inequality(self) -> NDArray[np.intp]:
-        """The numbers of the inequality rows."""
+        """Indices of the inequality rows."""
         return self.of("inequality")
 
     @cached_property
     def pyramid(self) -> NDArray[np.intp]:
-        """The numbers of the rows of pyramids."""
+        """Indices of the rows of pyramids."""
         return self.of("pyramid")
 
     @cached_property
     def tangents(self) -> NDArray[np.intp]:
-        """The numbers of all rows of friction."""
+        """Indices of all friction rows."""
         return self.of("pyramid", "cone")
 
     @cached_property
     def box(self) -> NDArray[np.intp]:
-        """The numbers of the rows with bounds that are given."""
+        """Indices of the rows with given bounds."""
         return self.of("box")
 
     @cached_property
     def cones(self) -> NDArray[np.intp]:
-        """The first row of each cone; the second comes after it."""
+        """The first row of each cone; the second row follows it."""
         return self.of("cone")[::2]
 
     @cached_property

@@ -75,12 +75,12 @@ def explain(model: Model, *, device: Literal["cpu", "cuda"] = "cpu") -> Report:
     full = tree.n * (tree.n + 1) / 2
     shape = Table(
         f"{counted(model.nbodies, 'body', 'bodies')}, nq = {model.nq}, nv = {model.nv}",
-        ("what decides", "value"),
+        ("property", "value"),
         (
-            ("ancestors of all degrees of freedom, D₁", tree.D1),
-            ("pairs of these, D₂", tree.D2),
-            ("entries of the mass matrix that are not zero, n + D₁", tree.packed_size),
-            ("share of its triangle that is not zero", f"{tree.packed_size / max(full, 1):.0%}"),
+            ("sum of ancestors over all degrees of freedom, D₁", tree.D1),
+            ("sum of pairs of ancestors, D₂", tree.D2),
+            ("nonzero entries of the mass matrix (lower triangle), n + D₁", tree.packed_size),
+            ("share of nonzero entries in the triangle", f"{tree.packed_size / max(full, 1):.0%}"),
             ("mimic joints", "no" if model.coupling.trivial else "yes"),
             *inside,
         ),
@@ -99,8 +99,8 @@ def _beside(model: Model) -> tuple[str, ...]:
         return ()
     rows = f"{len(model.constraints)} loops and couplings with {len(model.constraint_names)} rows"
     return (
-        f"{rows} stand beside the tree, and forward_dynamics heeds them.",
-        "What is said of aba and crba is of the tree alone, as forward_dynamics(loops=False) gives it.",
+        f"{rows} are added to the tree, and forward_dynamics includes them.",
+        "Rows about aba and crba describe the tree alone: forward_dynamics(loops=False).",
     )
 
 
@@ -118,16 +118,16 @@ def _loop_methods(model: Model) -> tuple[Table, ...]:
         parts = clusters(inside)
         held = sum(cluster.rank for cluster in parts.all)
         notes.append(
-            f"Of {model.nv} velocities loops and couplings hold {held} and leave {parts.freedom} free: null_space "
-            "solves for these alone, which pays where they are few."
+            f"Loops and couplings remove {held} of {model.nv} velocities; {parts.freedom} are free. null_space solves "
+            "only for the free ones, which is cheap if there are few."
         )
     elif max(model.nv, len(model.constraint_names)) > COUNTED_UP_TO:
         notes.append(
-            f"Beyond {COUNTED_UP_TO} velocities or rows operations are those of the elimination, by its tree, and "
-            "null_space, whose program does not see zeros then, is not considered."
+            f"Above {COUNTED_UP_TO} velocities or rows, operations are those of the elimination, from its tree. "
+            "null_space is not considered, because its program cannot skip zeros at this size."
         )
     else:
-        notes.append("null_space is not considered: its rows alone would take more.")
+        notes.append("null_space is not considered: its rows alone need more operations.")
     columns = ("method", "operations", "auto")
     return (Table('Methods with loops, and the one that method="auto" takes', columns, tuple(rows), tuple(notes)),)
 
@@ -144,7 +144,7 @@ def _methods(model: Model) -> Table:
     columns = ("method", "operations", "of which", "program", "µs, one state", "µs, in a batch", "auto")
     told = reasons(costs, chosen)
     if model.constraints:
-        told = (f"Without its loops and couplings, {told[0]}", *told[1:])
+        told = (f"Without loops and couplings, {told[0]}", *told[1:])
     title = "Methods of the tree alone" if model.constraints else 'Methods, and the one that method="auto" takes'
     return Table(title, columns, tuple(rows), (*told, *_in_rounds(model)))
 
@@ -157,26 +157,26 @@ def _methods_on_gpu(model: Model) -> Table:
         alive = "not counted" if there is None or there.alive is None else there.alive
         slowed = ("", "") if there is None else tuple(x / there.operations for x in (there.single, there.double))
         rows.append((TITLES[method], cost.operations, code, alive, *slowed, mark))
-    columns = ("method", "operations", "program", "values alive", "slower in float32", "in float64", "auto")
+    columns = ("method", "operations", "program", "live values", "slower in float32", "in float64", "auto")
     title = "Methods of the tree on a GPU" if model.constraints else 'Methods on a GPU, and what method="auto" takes'
     return Table(title, columns, tuple(rows), _reasons_on_gpu(costs, chosen))
 
 
 def _reasons_on_gpu(costs: dict[Method, DeviceCost], chosen: Method) -> tuple[str, ...]:
     if not costs:
-        return (f"{chosen} is taken, as on a CPU: the program is a loop over bodies, or there is one method alone.",)
+        return (f"{chosen} is taken, as on a CPU: the program is a loop over bodies, or there is only one method.",)
     if not costs[chosen].operations:
         return (f"{chosen} is taken: there is nothing to compute.",)
     others = [costs[method].single * costs[method].double for method in costs if method != chosen]
     mine = costs[chosen].single * costs[chosen].double
     if not others:
-        why = f"{chosen} is taken: all others have more than {CONSIDERED} times its operations."
+        why = f"{chosen} is taken: all others need more than {CONSIDERED} times its operations."
     else:
         why = f"{chosen} is taken: estimated {(min(others) / mine) ** 0.5:.2f} times as fast as the next."
     return (
         why,
-        f"A thread has {REGISTERS_OF_A_THREAD} registers, and a value in float64 takes two. With more values alive it "
-        "is slower by the square of what is too much.",
+        f"A thread has {REGISTERS_OF_A_THREAD} registers, and a value in float64 takes two. With more live values it "
+        "is slower, by the square of the excess.",
     )
 
 
@@ -185,8 +185,8 @@ def _in_rounds(model: Model) -> tuple[str, ...]:
     if not model.coupling.trivial or not model.nbodies:
         return ()
     return (
-        f'method="divide_and_conquer" takes {len(rounds_of(model))} rounds, each on many bodies at once: it pays for '
-        "one state of a mechanism with thousands of bodies.",
+        f'method="divide_and_conquer" needs {len(rounds_of(model))} rounds, each on many bodies at once: it is '
+        "faster for one state of a mechanism with thousands of bodies.",
     )
 
 
@@ -200,11 +200,13 @@ def reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:
         return (f"{chosen} is taken: there is nothing to compute.",)
     reasons = [
         f"{chosen} is taken: estimated {its.one / mine.one:.2f} times as fast as {others[0]} for one state and "
-        f"{its.batch / mine.batch:.2f} times in a batch (both count the same, and the choice holds for both)."
+        f"{its.batch / mine.batch:.2f} times in a batch (both have equal weight in the choice)."
     ]
     if any(cost.count is None for cost in costs.values()):
         reasons.append("The mechanism is large: operations are estimated from nv, D₁ and D₂, not counted.")
-    reasons.append("Times are estimates for one core of the machine the weights were measured on, without the call.")
+    reasons.append(
+        "Times are estimates for one core of the machine where the weights were measured, without call overhead."
+    )
     return tuple(reasons)
 
 
@@ -217,16 +219,16 @@ def _derivatives(model: Model) -> tuple[Table, ...]:
         costs: Mapping[Way, Count] = way_costs(model, name) if model.nv <= AUTOMATIC_UP_TO else {}
         counted = [costs[way].total if way in costs else "not counted" for way in ("recursions", "automatic")]
         rows.append((f"bough.{public_name(name)}", *counted, cheapest_way(model, name)))
-    notes = ["recursions: those of the literature, over bodies. automatic: the function's own program differentiated."]
+    notes = ["recursions: over bodies, as in the literature. automatic: derivatives of the function's program."]
     if model.nv > AUTOMATIC_UP_TO:
         notes.append(
-            f"Beyond {AUTOMATIC_UP_TO} velocities recursions are taken without counting: robots such as Panda, ANYmal "
-            "and G1 have 2 to 27 times fewer operations by them."
+            f"Above {AUTOMATIC_UP_TO} velocities, recursions are taken without counting: robots such as Panda, ANYmal "
+            "and G1 need 2 to 27 times fewer operations with them."
         )
     if model.constraints:
-        notes.append("With loops and couplings, those of forward dynamics are by the conditions of its solution.")
-    columns = ("derivatives", "operations by recursions", "automatic", "way")
-    return (Table("Derivatives, and the way they are made", columns, tuple(rows), tuple(notes)),)
+        notes.append("With loops and couplings, forward dynamics is differentiated by the conditions of its solution.")
+    columns = ("derivatives", "operations by recursions", "automatic", "choice")
+    return (Table("Derivatives, and how they are computed", columns, tuple(rows), tuple(notes)),)
 
 
 def _programs(model: Model) -> Table:
@@ -239,7 +241,7 @@ def _programs(model: Model) -> Table:
         code = "rolled" if any(isinstance(x, Loop) for x in walk(traced.body)) else "unrolled"
         rows.append((name, code, sum(1 for _ in walk(traced.body)), *_sizes(traced, ("scratch", "table"))))
     columns = ("algorithm", "program", "instructions", "scratch numbers per state", "table numbers")
-    notes = ("A rolled program is a loop over bodies: its size does not grow with them, its tables do.",)
+    notes = ("A rolled program is a loop over bodies: its tables grow with the number of bodies, its code does not.",)
     return Table("Programs", columns, tuple(rows), notes)
 
 

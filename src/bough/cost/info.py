@@ -37,7 +37,7 @@ ALGORITHM_ROWS = {
     "coriolis_matrix": "Coriolis matrix",
     "bias_forces": "gravity, Coriolis and centrifugal forces",
     "gravity_forces": "gravity forces",
-    "placements": "where all bodies are",
+    "placements": "placements of all bodies",
     "jacobian": "Jacobian of the last frame",
     "center_of_mass": "centre of mass",
     "centroidal_momentum_matrix": "centroidal momentum matrix",
@@ -46,7 +46,7 @@ ALGORITHM_ROWS = {
 FACTOR_ROWS = {
     ("factorize", "ltl"): "factorisation LᵀL",
     ("factorize", "ltdl"): "factorisation LᵀDL",
-    ("solve", "ltdl"): "solving with its factor",
+    ("solve", "ltdl"): "solution with its factor",
 }
 
 
@@ -76,8 +76,8 @@ def info(model: Model) -> Report:
     name = plain(model.name) or "a model without a name"
     items = (
         _parts(model),
-        Lines("Tree, an only child right below its parent", outline(model)),
-        Pattern(f"Where the mass matrix H of {name} and its factor L are not zero", model.dof_tree, model.dof_names),
+        Lines("Tree; an only child is directly below its parent", outline(model)),
+        Pattern(f"Nonzero entries of the mass matrix H of {name} and of its factor L", model.dof_tree, model.dof_names),
         _branches(model),
         _operations(model),
         _method(model),
@@ -117,10 +117,10 @@ def _branches(model: Model) -> Table:
     cheaper = f"{dense_ratio(tree):.3g} times" if tree.D1 else "nothing to do"
     rows = (
         ("bodies not on the base, D₀", model.tree.D0),
-        ("ancestors of all degrees of freedom, D₁", tree.D1),
-        ("pairs of these, D₂", tree.D2),
+        ("sum of ancestors over all degrees of freedom, D₁", tree.D1),
+        ("sum of pairs of ancestors, D₂", tree.D2),
         ("density α of H, (n + 2 D₁) / n²", f"{100 * tree.density:.3g}%"),
-        ("LᵀDL is cheaper than on a full matrix", cheaper),
+        ("LᵀDL is cheaper than for a full matrix by", cheaper),
     )
     return _values("Branches", rows)
 
@@ -145,7 +145,7 @@ def _operations(model: Model) -> Table:
         rows.append((title, kind if operation == "factorize" else f"{kind}_{operation}", c.total, str(c)))
     columns = ("what", "algorithm", "operations", "of which")
     notes = () if counted else (f"Above {COUNTABLE} bodies or degrees of freedom, other algorithms are not counted.",)
-    return Table("Operations for one state, as the papers count them", columns, tuple(rows), notes)
+    return Table("Operations for one state, counted as in the literature", columns, tuple(rows), notes)
 
 
 def _is_counted(model: Model) -> bool:
@@ -175,9 +175,9 @@ def _method(model: Model) -> Lines:
 
 
 def _rerooting(model: Model) -> Lines:
-    title = "What another floating base inside would gain"
+    title = "Gain from another floating base"
     if not _is_counted(model):
-        text = f"Not looked at above {COUNTABLE} bodies or degrees of freedom: bough.trees.rerooting(model) does."
+        text = f"Not computed above {COUNTABLE} bodies or degrees of freedom; call bough.trees.rerooting(model)."
         return Lines(title, (text,))
     try:
         found = rerooting(model)

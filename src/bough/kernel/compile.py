@@ -56,9 +56,9 @@ _observers: list[Callable[[], None]] = []
 
 
 def get_backend() -> Backend:
-    """The back-end that runs functions: "llvm" unless told otherwise.
+    """Return the name of the back-end that runs functions; the default is "llvm".
 
-    What `set_backend` was told, else the environment variable BOUGH_BACKEND.
+    It is the choice of `set_backend`, or else of the environment variable BOUGH_BACKEND.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def get_backend() -> Backend:
 
 
 def set_backend(name: Backend | None) -> None:
-    """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default.
+    """Choose the back-end: "llvm" (machine code), "reference" (NumPy: slow, for comparison), or None for the default.
 
     Examples
     --------

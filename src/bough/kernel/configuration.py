@@ -27,9 +27,9 @@ ADDRESSABLE = 2**60
 
 
 def neutral(model: Model) -> FloatArray:
-    """The configuration in which every joint is at its origin, (nq,).
+    """Return the configuration (nq,) in which every joint is at its origin.
 
-    Angles in rad and lengths in m are zero, quaternions (x y z w) are those of no turn.
+    Angles in rad and lengths in m are zero, quaternions (x y z w) are those of no rotation.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def neutral(model: Model) -> FloatArray:
 
 
 def random(model: Model, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> FloatArray:
-    """Random configurations within the limits of the joints, (*size, nq).
+    """Return random configurations (*size, nq) within the limits of the joints.
 
     Parameters
     ----------
@@ -108,11 +108,12 @@ def _between_limits(items: list[JointEntry]) -> Callable[..., FloatArray]:
 
 
 def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> Any:
-    """The configuration with every quaternion made of unit length, (..., nq); all other entries are as given.
+    """Return the configuration (..., nq) with every quaternion scaled to unit length; other entries are unchanged.
 
-    Functions of a configuration refuse quaternions that are off by more than 1e-6 (1e-4 in float32), such as those of a
-    file with few digits or of a network; this mends them. Angles are not wrapped. Tensors of PyTorch and arrays of JAX
-    come back as such, with gradients; within jit and vmap a quaternion of zeros is not found, and gives NaN.
+    Functions of a configuration refuse quaternions whose length differs from 1 by more than 1e-6 (1e-4 in float32).
+    Quaternions from files with few digits, or from neural networks, may differ more; this function corrects them. It
+    does not wrap angles. PyTorch tensors and JAX arrays are returned as such, with gradients; inside `jit` and `vmap` a
+    quaternion of zeros is not detected and gives NaN.
 
     Parameters
     ----------
@@ -121,12 +122,12 @@ def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> A
     q
         Configurations (..., nq), whose quaternions may have any length but zero.
     out
-        Where to write the result, an array of its shape and data type; may be q itself.
+        Array to write the result to, of the same shape and data type; may be q itself.
 
     Raises
     ------
     FiniteError
-        If an entry is not finite, or a quaternion is zero and so has no direction; the message names the joint.
+        If an entry is not finite, or a quaternion is zero; the message names the joint.
 
     Examples
     --------
@@ -177,7 +178,7 @@ def _require_direction(joint: str, start: int, quaternion: FloatArray) -> None:
 def integrate(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The configuration reached from q by moving with the constant velocity v for one second, (..., nq).
+    """Return the configuration (..., nq) reached from q by moving with the constant velocity v for one second.
 
     For a time step dt pass ``v * dt``.
 
@@ -197,12 +198,12 @@ def integrate(
 def difference(
     model: Model, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`.
+    """Return the constant velocity (..., nv) that leads from q0 to q1 in one second: the inverse of `integrate`.
 
-    Rotations take the short way, by at most half a turn: those of quaternions, the heading of planar joints, and
-    continuous revolute joints without limits that no other joint follows. ``integrate(model, q0, difference(model, q0,
-    q1))`` is the same configuration as q1 then, with angles that may differ from those of q1 by whole turns. All other
-    joints go by q1 - q0.
+    Rotations take the short way, by at most half a turn. This holds for quaternions, for the heading of planar joints,
+    and for continuous revolute joints without limits and without mimic joints that follow them. For these joints,
+    ``integrate(model, q0, difference(model, q0, q1))`` may differ from q1 by whole turns. For all other joints the
+    result is q1 - q0.
 
     Examples
     --------
@@ -219,10 +220,10 @@ def difference(
 def interpolate(
     model: Model, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq).
+    """Return the configuration (..., nq) at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1).
 
-    The way is that of `difference`: with constant velocity, rotations the short way round. Angles start at those of q0
-    and are not wrapped, so at t = 1 they may be whole turns away from those of q1.
+    The motion has the constant velocity that `difference` returns, so rotations take the short way. Angles start at
+    those of q0 and are not wrapped: at t = 1 they may differ from those of q1 by whole turns.
 
     Examples
     --------

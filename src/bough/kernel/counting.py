@@ -66,30 +66,30 @@ def count(
     frames: str | Sequence[str] | None = None,
     reference: str = "LOCAL",
 ) -> Count:
-    """The number of operations an algorithm performs on one state.
+    """Return the number of operations of an algorithm for one state.
 
-    Products with 0 and ±1, sums with 0 and operations on constants cost nothing; a subtraction is an addition; a
-    negation is free; sines and cosines are one `trig` each; comparisons and selections go to `other`.
+    Products with 0 and ±1, sums with 0, negations and operations on constants are free; a subtraction counts as an
+    addition; sines and cosines count as one `trig` each; comparisons and selections count as `other`.
 
     Parameters
     ----------
     what
-        A model, or a tree (for factorisations only: a tree has no geometry).
+        A model, or a tree (for factorisations only, because a tree has no geometry).
     algorithm
-        "rnea", "crba", "aba", "aba_at_rest", "crba_ltdl", "divide_and_conquer" (which reads constants of bodies from
-        memory, so that none of them is folded), "rnea_spatial", "rnea_absolute", "crba_absolute", "aba_absolute" (as
-        Featherstone & Orin write them) and so on; or "ltl", "ltdl", "udut", "uut", "ltdl_solve", "ltl_solve", "mul_L",
-        "solve_Lt", …, where a name without a prefix means the LTDL factor. Of contact ("contact_step", …) what states
-        the problem of forces is counted, not the search for them, which depends on the state.
+        "rnea", "crba", "aba", "aba_at_rest", "crba_ltdl", "divide_and_conquer" (which reads the constants of bodies
+        from memory, so none of them is folded), "rnea_spatial", "rnea_absolute", "crba_absolute", "aba_absolute" (as in
+        Featherstone & Orin) and so on; or "ltl", "ltdl", "udut", "uut", "ltdl_solve", "ltl_solve", "mul_L", "solve_Lt",
+        …, where a name without a prefix means the LTDL factor. For contact ("contact_step", …), the count includes
+        setting up the force problem but not its solution, which depends on the state.
     optimized
-        Whether to count the program that really runs (equal operations shared, divisions by one pivot traded for a
-        reciprocal, what nothing uses dropped) instead of the algorithm as it is written, on frames and inertias that
-        were made simpler (``bough paper humanoid`` tells what that saves).
+        Whether to count the program that runs, with common subexpressions shared, divisions by one pivot replaced by a
+        reciprocal, and unused results dropped. False: the algorithm as written, with simplified frames and inertias
+        (``bough paper humanoid`` shows what that saves).
     f_ext
         Whether external forces act on the bodies, and drives on joints that close loops.
     frames, reference
-        For algorithms that ask for them: names of frames (the last one of the model if not given), and the name of a
-        reference frame. For those of contact, frames that touch the base.
+        For algorithms with frames: names of frames (default: the last frame of the model), and of a reference frame.
+        For contact: frames that touch the base.
 
     Returns
     -------

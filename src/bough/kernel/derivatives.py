@@ -60,11 +60,11 @@ def rnea(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Three:
-    """Derivatives of inverse dynamics, `bough.rnea`, with respect to q, v and a.
+    """Return the derivatives of inverse dynamics, `bough.rnea`, with respect to q, v and a.
 
-    Those with respect to q are in the tangent space: column k is the rate of the joint forces as q moves along the k-th
-    degree of freedom, ``bough.integrate(model, q, t * e_k)``. All are exact, by recursions over the bodies. Entry
-    (i, k) is zero unless one of the two joints carries the other.
+    The derivative with respect to q is in the tangent space: column k is the rate of the joint forces as q moves along
+    the k-th degree of freedom, ``bough.integrate(model, q, t * e_k)``. All derivatives are exact, by recursions over
+    the bodies. Entry (i, k) is zero unless one of the two joints carries the other.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def rnea(
     v, a
         Velocity and acceleration (..., nv).
     f_ext
-        External forces (..., N, 6), as in `bough.rnea`; they stay as they are in the frames of their bodies.
+        External forces (..., N, 6), as in `bough.rnea`; constant in the frames of their bodies.
     out
-        Array (..., 3, nv, nv) to write all three to.
+        Array (..., 3, nv, nv) to write the three matrices to.
     check
         Whether to refuse NaN and infinity.
 
@@ -108,7 +108,7 @@ def bias_forces(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Pair:
-    """Derivatives of `bough.bias_forces` with respect to q, in the tangent space, and v.
+    """Return the derivatives of `bough.bias_forces` with respect to q, in the tangent space, and v.
 
     Arguments are as in `rnea`; `out` is (..., 2, nv, nv).
 
@@ -129,7 +129,7 @@ def bias_forces(
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """Derivatives of `bough.gravity_forces` with respect to q, in the tangent space: the stiffness of gravity.
+    """Return the derivative of `bough.gravity_forces` with respect to q, in the tangent space.
 
     Arguments are as in `rnea`; `out` is (..., nv, nv).
 
@@ -160,12 +160,12 @@ def forward_dynamics(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Three:
-    """Derivatives of `bough.forward_dynamics` with respect to q, in the tangent space, v and tau.
+    """Return the derivatives of `bough.forward_dynamics` with respect to q, in the tangent space, v and tau.
 
-    Arguments are as in `rnea`, with joint forces tau (..., nv), and forces `loop_tau` on joints that close loops as in
-    `bough.forward_dynamics`, which stay as they are; `out` is (..., 3, nv, nv). Loops and couplings of the model are
-    heeded, redundant ones too, with what brings back their errors; where their rank changes there is no derivative,
-    and what is returned means nothing.
+    Arguments are as in `rnea`, with joint forces tau (..., nv), and constant forces `loop_tau` on joints that close
+    loops, as in `bough.forward_dynamics`; `out` is (..., 3, nv, nv). Loops and couplings of the model are included,
+    also redundant ones, with the terms that correct their errors. Where their rank changes there is no derivative, and
+    the result is meaningless.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def velocities(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Pair:
-    """Derivatives of the velocity of a frame, `bough.velocities`, with respect to q, in the tangent space, and v.
+    """Return the derivatives of a frame's velocity, `bough.velocities`, with respect to q, in the tangent space, and v.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def velocities(
     frame, reference
         Name of a frame or body, and of the reference frame, as in `bough.velocities`.
     out
-        Array (..., 2, 6, nv) to write both to.
+        Array (..., 2, 6, nv) to write both matrices to.
     check
         Whether to refuse NaN and infinity.
 
@@ -255,10 +255,10 @@ def accelerations(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Three:
-    """Derivatives of the acceleration of a frame, `bough.accelerations`, with respect to q, v and a.
+    """Return the derivatives of a frame's acceleration, `bough.accelerations`, with respect to q, v and a.
 
-    Arguments are as in `velocities` here, with accelerations a (..., nv); `out` is (..., 3, 6, nv). With `classical`
-    the linear part is the acceleration of the frame's origin.
+    Arguments are as in `derivatives.velocities`, with accelerations a (..., nv); `out` is (..., 3, 6, nv). With
+    `classical` the linear part is the acceleration of the frame's origin.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def accelerations(
 def centroidal_momentum(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> Pair:
-    """Derivatives of `bough.centroidal_momentum` with respect to q, in the tangent space, and v.
+    """Return the derivatives of `bough.centroidal_momentum` with respect to q, in the tangent space, and v.
 
     Arguments are as in `rnea`; `out` is (..., 2, 6, nv).
 
@@ -314,12 +314,12 @@ def rnea_second_order(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Four:
-    """Second derivatives of inverse dynamics, `bough.rnea`: by q twice, by v twice, by q and v, and by a and q.
+    """Return the second derivatives of inverse dynamics, `bough.rnea`: by q twice, v twice, q and v, and a and q.
 
-    Arguments are as in `rnea`; `out` is (..., 4, nv, nv, nv). Entry (i, j, k) is of the force on i. It is zero unless
-    one path from the base leads through all three joints. Those with respect to q are in the tangent space: of
-    ∂²τ/∂q∂q it is the rate of ∂τᵢ/∂qⱼ as q moves along the k-th degree of freedom, so for j and k of one spherical,
-    free or planar joint their order matters. By a twice, and by a and v, all are zero.
+    Arguments are as in `rnea`; `out` is (..., 4, nv, nv, nv). Entry (i, j, k) is a derivative of the force on i. It is
+    zero unless one path from the base leads through all three joints. Derivatives with respect to q are in the tangent
+    space: entry (i, j, k) of ∂²τ/∂q∂q is the rate of ∂τᵢ/∂qⱼ as q moves along the k-th degree of freedom, so the order
+    of j and k matters within one spherical, free or planar joint. The derivatives by a twice, and by a and v, are zero.
 
     Returns
     -------
@@ -351,10 +351,10 @@ def forward_dynamics_second_order(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Four:
-    """Second derivatives of `bough.forward_dynamics`: by q twice, by v twice, by q and v, and by tau and q.
+    """Return the second derivatives of `bough.forward_dynamics`: by q twice, v twice, q and v, and tau and q.
 
-    Arguments are as in `forward_dynamics`, entries as in `rnea_second_order`; `out` is (..., 4, nv, nv, nv). By tau
-    twice, and by tau and v, all are zero.
+    Arguments are as in `forward_dynamics`, entries as in `rnea_second_order`; `out` is (..., 4, nv, nv, nv). The
+    derivatives by tau twice, and by tau and v, are zero.
 
     Returns
     -------

@@ -48,7 +48,7 @@ _deferred: ContextVar[list[_Pending] | None] = ContextVar("bough_deferred", defa
 
 
 def is_available() -> bool:
-    """Whether CuPy is installed and there is a GPU for it.
+    """Return whether CuPy is installed and finds a GPU.
 
     Examples
     --------
@@ -75,14 +75,14 @@ def require_gpu() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Within this context, calls on a GPU are judged at its end, all at once, so that nothing waits for the GPU.
+    """Postpone the checks of calls on a GPU to the end of this context, so that no call waits for the GPU.
 
-    States that have to be mended on the CPU are mended then, in the arrays that were returned.
+    States that must be recomputed on the CPU are recomputed then, in the arrays that were returned.
 
     Raises
     ------
     BoughError
-        At the end of the context: what the first call that went wrong would have raised.
+        At the end of the context: the error of the first call that failed.
 
     Examples
     --------

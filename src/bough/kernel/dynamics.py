@@ -41,9 +41,9 @@ def rnea(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """Inverse dynamics: the joint forces that produce given accelerations (recursive Newton-Euler algorithm).
+    """Return the joint forces that produce given accelerations (inverse dynamics, recursive Newton-Euler algorithm).
 
-    All arrays may have any leading batch axes, which broadcast.
+    Arrays may have any leading batch axes; these broadcast.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def rnea(
     v, a
         Velocity and acceleration (..., nv).
     f_ext
-        External forces (..., N, 6): row i-1 acts on body i, in its frame, linear part first (N, N m).
+        External forces (..., N, 6): row i-1 acts on body i, in the frame of the body, linear part first (N, N m).
     out
         Array to write the result to.
     check
@@ -86,7 +86,7 @@ def bias_forces(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The forces at zero acceleration, C in H q̈ + C = τ: Coriolis, centrifugal, gravity, external (..., nv).
+    """Return the joint forces C (..., nv) of M v̇ + C = τ: Coriolis, centrifugal, gravity and external forces.
 
     q is (..., nq), v (..., nv), f_ext (..., N, 6) as in `rnea`; the result is in N m and N.
 
@@ -103,7 +103,7 @@ def bias_forces(
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The joint forces that hold the mechanism still against gravity (..., nv).
+    """Return the joint forces (..., nv) that hold the mechanism still against gravity.
 
     q is (..., nq); the result is in N m and N.
 
@@ -120,7 +120,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
 def coriolis_forces(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The Coriolis and centrifugal forces, C(q, v) v (..., nv).
+    """Return the Coriolis and centrifugal forces C(q, v) v (..., nv).
 
     q is (..., nq), v (..., nv); the result is in N m and N.
 
@@ -139,11 +139,11 @@ def coriolis_forces(
 def passive_forces(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The forces of springs and dampers of all joints (..., nv): -damping v - stiffness (q - rest).
+    """Return the forces (..., nv) of springs and dampers of all joints: -damping v - stiffness (q - rest).
 
-    Those of joints that close loops are among them, as joint forces of the tree. No dynamics function takes notice of
-    springs and dampers by itself: add these forces to tau. Where q of a joint is not a vector, q - rest is its
-    `stretch`. Dry friction is not among them.
+    The result includes springs and dampers of joints that close loops, as joint forces of the tree. It does not include
+    dry friction. Functions such as `aba` and `rnea` ignore springs and dampers: add these forces to tau. For joints
+    whose q is not a vector, q - rest is the joint's `stretch`.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def passive_forces(
 def coriolis_matrix(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The Coriolis matrix C(q, v) (..., nv, nv), for which Ṁ - 2C is skew-symmetric.
+    """Return the Coriolis matrix C(q, v) (..., nv, nv), for which Ṁ - 2C is skew-symmetric.
 
     q is (..., nq), v (..., nv).
 
@@ -176,7 +176,7 @@ def coriolis_matrix(
 
 
 def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The mass matrix (joint-space inertia matrix) by the composite-rigid-body algorithm.
+    """Return the mass matrix (joint-space inertia matrix), by the composite-rigid-body algorithm.
 
     Parameters
     ----------
@@ -205,10 +205,9 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
 
 
 def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> TreeMatrix:
-    """The mass matrix as packed path rows: the entries that are not branch-induced zeros, once, (..., n + D₁).
+    """Return the mass matrix as packed path rows (..., n + D₁): each entry once, without branch-induced zeros.
 
-    With `out`, the rows are written there and the matrix returned shares them: it changes when they do.
-    q is (..., nq).
+    With `out`, the rows are written there. The returned matrix then shares this memory. q is (..., nq).
 
     Examples
     --------
@@ -225,7 +224,7 @@ def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
 
 
 def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The mass matrix (..., nv, nv) column by column from inverse dynamics: slower than `crba`, independent of it.
+    """Return the mass matrix (..., nv, nv), column by column from inverse dynamics; slower than `crba`, for checks.
 
     q is (..., nq); the result is in kg m², kg m and kg.
 
@@ -241,7 +240,7 @@ def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 
 
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The inverse of the mass matrix (..., nv, nv), from its branch-sparse factor.
+    """Return the inverse of the mass matrix (..., nv, nv), from its branch-sparse factor.
 
     q is (..., nq).
 
@@ -266,10 +265,10 @@ def _mass_matrix_inverse(model: Model, key: str) -> Enterable:
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
-    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.trees.ltdl`).
+    """Factorise the mass matrix as LᵀDL; the factor has products and solves (see `bough.trees.ltdl`).
 
-    Solve with one factor as often as you like: `forward_dynamics` makes one per call.
-    q is (..., nq).
+    One factor solves any number of right-hand sides, whereas `forward_dynamics` factorises at every call. q is (...,
+    nq).
 
     Examples
     --------
@@ -298,11 +297,11 @@ def aba(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """Forward dynamics: the accelerations under given joint forces (articulated-body algorithm).
+    """Return the accelerations under given joint forces (forward dynamics, articulated-body algorithm).
 
-    A mechanism with mimic joints is solved through the factor of its mass matrix instead (`crba` and LᵀDL on the
-    elimination tree): coupled joints on different branches have no articulated-body recursion of one body at a time.
-    Loops of the model are not heeded: it is the bare algorithm on the tree. `forward_dynamics` heeds them.
+    For mechanisms with mimic joints, `aba` factorises the mass matrix instead (`crba` and LᵀDL on the elimination
+    tree), because the articulated-body recursion does not apply to coupled joints on different branches. `aba` ignores
+    loops of the model; `forward_dynamics` does not.
 
     Parameters
     ----------

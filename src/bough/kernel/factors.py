@@ -40,22 +40,22 @@ def ltl(
 ) -> Factor:
     """Factorise H = Lᵀ L, with a lower-triangular L of the same sparsity.
 
-    Valid for every symmetric positive-definite matrix that is zero wherever the tree says so: H[i, j] may be non-zero
-    only if i = j or if one of the nodes i and j is an ancestor of the other. There is no fill-in.
+    H is symmetric and positive definite with the sparsity of a tree: H[i, j] may be nonzero only if i = j or if one of
+    the nodes i and j is an ancestor of the other. There is no fill-in.
 
     Parameters
     ----------
     H
-        Matrices, shape (*batch, n, n), float64 or float32 (other real numbers become float64), or a `TreeMatrix`.
-        The lower triangle is read; the upper one is only compared with it.
+        Matrices, shape (*batch, n, n), float64 or float32 (other real numbers become float64), or a `TreeMatrix`. The
+        lower triangle is used; the upper triangle is only compared with it.
     parents
-        A `Tree` or a parent array of length n. A `TreeMatrix` has its own: leave it out, or give the same one.
+        A `Tree` or a parent array of length n. A `TreeMatrix` has its own tree: omit this, or give the same tree.
     overwrite
-        Whether to write L over the lower triangle of H, which must then be a writable array of float64 or float32.
-        The upper triangle keeps its values, and all of H does when an error is raised. The returned factor shares no
-        memory with H. A `TreeMatrix` is immutable and is refused.
+        Whether to write L over the lower triangle of H, which must then be a writable array of float64 or float32. The
+        upper triangle is unchanged; after an error, all of H is unchanged. The returned factor shares no memory with H.
+        A `TreeMatrix` is immutable, so it raises an error.
     out
-        Where to write the packed rows of the factor, shape (*batch, n + D1), which it shares and changes with.
+        Array for the packed rows of the factor, shape (*batch, n + D1). The factor shares its memory.
 
     Returns
     -------
@@ -65,12 +65,12 @@ def ltl(
     Raises
     ------
     ShapeError, TreeError
-        For a wrong shape or data type; for parents that are no tree, or not the tree of H.
+        For a wrong shape or data type; for parents that are not a tree, or not the tree of H.
     FiniteError, PatternError
         For NaN or infinity; for the first entry that breaks the symmetry or the pattern.
     SingularError
         If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
-        larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
+        larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the index in the batch.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def ltdl(
 ) -> Factor:
     """Factorise H = Lᵀ D L, with a unit lower-triangular L of the same sparsity and a diagonal D.
 
-    Needs no square roots. The result and the errors are those of `ltl`.
+    It needs no square roots. The result and the errors are those of `ltl`.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def udut(
 ) -> Factor:
     """Factorise H = U D Uᵀ, with a unit upper-triangular U of the same sparsity and a diagonal D.
 
-    U is the Lᵀ of `ltdl`, found in the upper triangle. The result and the errors are those of `ltl`.
+    U is the Lᵀ of `ltdl`, in the upper triangle. The result and the errors are those of `ltl`.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def uut(
 ) -> Factor:
     """Factorise H = U Uᵀ, with an upper-triangular U of the same sparsity.
 
-    U is the Lᵀ of `ltl`, found in the upper triangle. The result and the errors are those of `ltl`.
+    U is the Lᵀ of `ltl`, in the upper triangle. The result and the errors are those of `ltl`.
 
     Parameters
     ----------
@@ -182,21 +182,22 @@ def small_pivots(values: FloatArray, tree: Tree, part: float) -> NDArray[np.bool
 class Factor:
     """A factorised symmetric positive-definite matrix H, or a batch of them; immutable.
 
-    Made by `ltl` (H = Lᵀ L), `ltdl` (H = Lᵀ D L) `udut` (H = U D Uᵀ; there L means Uᵀ) and `uut` (H = U Uᵀ).
+    Factors come from `ltl` (H = Lᵀ L), `ltdl` (H = Lᵀ D L), `udut` (H = U D Uᵀ) and `uut` (H = U Uᵀ); for the last two,
+    L means Uᵀ.
 
-    Everything that takes an x takes a vector of shape (*batch, n) or k columns of shape (*batch, n, k). Batch axes are
-    broadcast: one x for many factors, or columns (m, n, k) for one factor. An x is a vector (..., n) if it has at most
-    as many axes as `packed`, else columns. `out` says where to write the result; it must have the right shape and data
-    type, and may be x. Results are float32 if the factor and x both are, else float64.
+    Methods take a vector x of shape (*batch, n), or k columns of shape (*batch, n, k). x is read as a vector (..., n)
+    if it has at most as many axes as `packed`, else as columns. Batch axes are broadcast: one x for many factors, or
+    columns (m, n, k) for one factor. `out` is an array for the result, of the right shape and data type; it may be x.
+    Results are float32 if the factor and x both are, else float64.
 
     Attributes
     ----------
     kind
         "ltl", "ltdl", "udut" or "uut".
     packed
-        Path rows of L, shape (*batch, n + D1), read-only; for "ltdl" and "udut" with D in place of the unit diagonal.
+        Path rows of L, shape (*batch, n + D1), read-only; for "ltdl" and "udut", D is on the diagonal.
     tree
-        The tree whose sparsity H and L have.
+        The tree that determines the sparsity of H and L.
     """
 
     __slots__ = ("_operations", "packed")
@@ -224,7 +225,7 @@ class Factor:
 
     @property
     def tree(self) -> Tree:
-        """The tree whose sparsity H and L have."""
+        """The tree that determines the sparsity of H and L."""
         return self._operations.tree
 
     @property
@@ -265,9 +266,9 @@ class Factor:
     # ---- products and substitutions ------------------------------------------------------------------------------
 
     def solve(self, b: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """H⁻¹ b, the solution x of H x = b; shapes (*batch, n) or (*batch, n, k).
+        """Return the solution x = H⁻¹ b of H x = b; shapes (*batch, n) or (*batch, n, k).
 
-        With at most one axis more than the batch has, b is of vectors, which broadcast; otherwise of columns.
+        b is read as vectors, which broadcast, if it has at most one axis more than the batch; else as columns.
         """
         return self._operations.solve(self.packed, b, out, True)
 

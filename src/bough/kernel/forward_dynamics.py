@@ -74,49 +74,47 @@ def forward_dynamics(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray | Motion:
-    """Forward dynamics: the accelerations under given joint forces, with the loops and couplings of the model.
+    """Return the accelerations under given joint forces, with the loops and couplings of the model.
 
-    Loops may be redundant, as those of a planar mechanism in space are, and their rank may change along the motion: the
-    accelerations are unique all the same. Where constraints contradict each other they are met in the sense of least
-    squares, and `conflicts` of the whole motion tells which. Contacts, limits and dry friction of joints are heeded on
-    request.
+    Loops may be redundant, as in a planar mechanism in space, and their rank may change during the motion: the
+    accelerations are still unique. Contradicting constraints are met in the sense of least squares, and `conflicts` of
+    the whole motion names them. Contacts, limits and dry friction of joints are included on request.
 
     Parameters
     ----------
     model
         The mechanism.
     q
-        Configuration (..., nq). With loops it should meet them: see `loops.assemble`.
+        Configuration (..., nq). It should meet the loops: see `loops.assemble`.
     v, tau
-        Velocity and joint forces (..., nv). With loops v should obey them: see `loops.consistent_velocity`.
+        Velocity and joint forces (..., nv). Velocities should meet the loops: see `loops.consistent_velocity`.
     f_ext
         External forces (..., N, 6), as in `rnea`.
     method
-        "auto" for the one estimated faster from operation counts, and on a GPU from registers too; `bough.explain` says
-        which and why. Of a tree: "aba"
-        for the articulated-body algorithm, "aba_at_rest" for the same after the bias forces are taken off tau (fewer
-        operations), "crba" for the mass matrix and its branch-sparse factor,
-        "divide_and_conquer" for articulated bodies joined in pairs, O(log N) rounds of which each works on many bodies
-        at once: faster for one state of a mechanism with thousands of bodies, on vectors, threads or a GPU. With loops
-        (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" for accelerations and multipliers at once, "multipliers"
-        for these first, "null_space" for the free motions of the loops alone, without multipliers. Each is one program,
-        in which rows that depend on others are left out; states whose rank is in doubt are solved again with a rank
-        test, alike for all methods.
+        "auto": the method with the lowest estimated cost, from operation counts and, on a GPU, also from registers;
+        `bough.explain` shows the choice. For trees: "aba" is the articulated-body algorithm; "aba_at_rest" subtracts
+        the bias forces from tau first (fewer operations); "crba" factorises the mass matrix, branch-sparse;
+        "divide_and_conquer" joins articulated bodies in pairs, in O(log N) rounds, each of which works on many bodies
+        at once, which is faster for one state of a mechanism with thousands of bodies, with vectors, threads or a GPU.
+        With loops (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" solves for accelerations and multipliers
+        together, "multipliers" for multipliers first, "null_space" only for the free motions of the loops. All three
+        are single programs that leave out dependent rows. States whose rank is in doubt are solved again with a rank
+        test, which is the same for all methods.
     loops
-        Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
+        Whether to include loops and couplings. False: the motion of the opened tree, as in `aba`.
     touch
-        Where and how contacts touch, from `contact.Contacts.at`; then this is `contact.dynamics`.
+        Where and how contacts touch, from `contact.Contacts.at`. With contacts, this is `contact.dynamics`.
     limits
-        Whether joints stop at their limits of position, or which limits are heeded: some of "position", "velocity" and
-        "effort", as in `contact.dynamics`; then it is that too.
+        Whether joints stop at their position limits, or which limits to include: some of "position", "velocity" and
+        "effort". With limits, this is also `contact.dynamics`.
     dry_friction
-        Whether dry friction of joints holds them, as there.
+        Whether to include dry friction of joints, as in `contact.dynamics`.
     loop_tau
-        Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
-        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loops.coordinate_jacobian`.
+        Forces of drives on the joints that close loops (..., sum of nv), concatenated in the order of ``model.loops``;
+        N or N m. They act as joint forces Bᵀ loop_tau: see `loops.coordinate_jacobian`.
     time_constant
-        Errors of loops in position and velocity decay in this time (s), critically damped; infinity leaves them alone.
-        An explicit integrator needs steps shorter than this. If joints of a loop turn fast, errors decay sooner: in the
+        Time (s) in which errors of loops in position and velocity decay, critically damped; infinity: no correction. An
+        explicit integrator needs shorter steps than this. If joints of a loop turn fast, errors decay sooner: in the
         time of a quarter of a radian.
     full
         Whether to return the whole `Motion`, with the forces of the constraints.
@@ -126,7 +124,7 @@ def forward_dynamics(
     Returns
     -------
     ndarray or Motion
-        Accelerations (..., nv), or all that is known of the motion. With loops what is float32 is computed in float64.
+        Accelerations (..., nv), or the whole motion. With loops, float32 input is computed in float64.
 
     Raises
     ------

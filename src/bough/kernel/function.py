@@ -46,47 +46,46 @@ Explain: TypeAlias = Callable[[dict[str, FloatArray], Results, Verdicts], Result
 
 
 class Function(Differentiable):
-    """An algorithm on a structure, as a function of arrays with any leading batch axes.
+    """An algorithm for a structure, as a function of arrays with any leading batch axes.
 
-    Call it with its inputs in order or by name; those in brackets in ``print(function)`` may be left out. `out` and
-    `check` are as in `bough.rnea`. The first call for a data type, and for one state or many, compiles; `compile` does
-    so ahead of time.
+    Call it with its inputs in order or by name; inputs in brackets in ``print(function)`` are optional. `out` and
+    `check` are as in `bough.rnea`. The first call for a data type, and for one state or many, compiles the function;
+    `compile` does this ahead of time.
 
     Parameters
     ----------
     name
-        What it is called.
+        Name of the function.
     inputs, outputs
-        The arrays it takes and gives. Of one output the array is returned, of several a tuple.
+        Its input and output arrays. With one output, calls return the array, else a tuple.
     rule
-        The algorithm over scalars: takes an array of scalars for each input that is given, by name, and returns one for
-        each output, and what is to be judged (`bough.kernel.verdict.JUDGED`).
+        The algorithm over scalars. It takes an array of scalars for each given input, by name, and returns one for each
+        output, and the values to be judged (`bough.kernel.verdict.JUDGED`).
     size
-        Degrees of freedom: of many, loops are not unrolled.
+        Degrees of freedom. Loops are not unrolled if there are many.
     digest
-        Gives a text that determines the rule, for this and other processes; None if there is no such text, and then
-        nothing is stored on disk.
+        Returns a text that determines the rule, in this and other processes, or None: then nothing is stored on disk.
     explain
-        What is done about states whose verdict says that pivots vanish or the result is in doubt: takes arguments by
-        name, results and verdicts, and raises an error or returns the results, mended.
+        Handles states whose verdict says that pivots vanish or that the result is in doubt. It takes arguments by name,
+        results and verdicts, and raises an error or returns corrected results.
     limbs
-        Gives a hint which entries of inputs belong to limbs that are built alike.
+        Returns a hint which entries of inputs belong to limbs of the same structure.
     tracing
-        Gives a context in which the rule is traced.
+        Returns a context in which the rule is traced.
     owners
-        For quaternions, by where they begin or by argument and where they begin in it, what they belong to.
+        Owners of quaternions, by start index, or by argument and start index in it.
     rolled
         Overrides the choice whether loops stay loops.
     of
-        What structure it is a function of, for people.
+        Name of the structure, for messages.
     layout
-        Gives what entries of arrays are called, for who reads an export.
+        Returns names of the entries of arrays, for readers of an export.
     manifolds
         For inputs and outputs that are configurations, by name, how they change along motions.
     mends
-        Whether `explain` returns results that it has found by other means.
+        Whether `explain` returns corrected results.
     longest
-        Values of a straight-line program beyond which loops are not unrolled.
+        Number of values of a straight-line program above which loops are not unrolled.
 
     Examples
     --------
@@ -157,11 +156,11 @@ class Function(Differentiable):
 
     @cached_property
     def entry(self) -> Callable[..., Any]:
-        """The function itself without names or defaults: takes all inputs, `out` and `check`, in this order."""
+        """The function without names or defaults: it takes all inputs, `out` and `check`, in this order."""
         return self.with_given().entry
 
     def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """Another entry, which calls `otherwise`, if given, for arguments that are not plain."""
+        """Return another entry, which calls `otherwise`, if given, for arguments that are not plain arrays."""
         return self.with_given().variant(variant, otherwise)
 
     def _in_order(self, arrays: Sequence[ArrayLike | None], named: dict[str, Any]) -> tuple[ArrayLike | None, ...]:
@@ -178,7 +177,7 @@ class Function(Differentiable):
         return tuple(given.get(name) for name in names)
 
     def form(self, values: Sequence[object]) -> Form:
-        """The one for the inputs that are not None."""
+        """Return the form for the inputs that are not None."""
         return self._form(tuple([x is None for x in values]))
 
     def _form(self, absent: tuple[bool, ...]) -> Form:
@@ -194,12 +193,12 @@ class Function(Differentiable):
     # ---- looking at it -------------------------------------------------------------------------------------------
 
     def program(self, *given: str, rolled: bool | None = None, judged: bool = False) -> Program:
-        """The program, with the verdict if `judged`; `given` names the inputs that may be left out and are not."""
+        """Return the program, with the verdict if `judged`; `given` names the optional inputs that it takes."""
         is_rolled = None if rolled is None else truth(rolled, "rolled")
         return self.with_given(*given).program(is_rolled, truth(judged, "judged"))
 
     def count(self, *given: str) -> Count:
-        """The operations of the program that runs, without those of the verdict."""
+        """Return the operations of the program that runs, without those of the verdict."""
         return count_program(self.program(*given))
 
     def compile(
@@ -209,9 +208,9 @@ class Function(Differentiable):
         dtype: DTypeLike = "float64",
         target: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
-        """Compile ahead of time, for many states or for one, for the CPU or for the present GPU.
+        """Compile ahead of time, for many states or for one, for the CPU or for the current GPU.
 
-        `given` names the inputs that may be left out and are not. On a GPU one kernel is for one state and many.
+        `given` names the optional inputs that are passed. On a GPU, the same kernel is used for one state and for many.
         """
         real = np.dtype(data_type(dtype))
         known_name(target, "target", ("cpu", "cuda"))
@@ -232,24 +231,24 @@ class Function(Differentiable):
         multiply_add: bool = True,
         symbols: Mapping[str, str] | None = None,
     ) -> Sources:
-        """The function in another language, as files of source that need nothing of bough.
+        """Export the function as source files in another language that do not need bough.
 
         Parameters
         ----------
         to
-            "c": C99 without allocation or any library but libm: header, source and self-test. "numpy", "sympy",
+            "c": C99 without allocation or libraries except libm: header, source and self-test. "numpy", "sympy",
             "casadi": a Python file with one function. "latex": formulas, for small mechanisms (needs SymPy).
         given
-            Names of inputs that may be left out and are not, such as "f_ext".
+            Names of optional inputs that the exported function takes, such as "f_ext".
         name
-            What the function is called; made from the names of model and algorithm if not given.
+            Name of the exported function; default: from the names of model and algorithm.
         dtype
-            What C computes in: "float64" is double, "float32" float.
+            Number type of C code: "float64" is double, "float32" float.
         rolled
-            Whether loops over bodies stay loops, so that the code does not grow with their number, or not, which is
-            faster; chosen by size if not given.
+            Whether loops over bodies stay loops, so that the size of the code does not grow with their number. False is
+            faster. Default: chosen by size.
         multiply_add
-            Whether C calls fma(), for the bits of bough's own results. False for processors that have no such
+            Whether C code calls fma(), which gives bit-identical results to bough. False: for processors without this
             instruction.
         symbols
             For LaTeX, letters for parameters and for "q", such as ``{"mass of rod": "m", "q": "theta"}``.
@@ -270,12 +269,12 @@ class Function(Differentiable):
         )
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
-        """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
+        """Return the machine code for a number of states, for direct calls; None if other ways are better."""
         form = self._form(tuple(a.name not in given for a in self.inputs))
         return None if self.in_double and dtype != DOUBLE else form.runner.loaded(dtype, states)
 
     def with_given(self, *names: str) -> Form:
-        """The form in which some of the inputs that may be left out are given."""
+        """Return the form with some of the optional inputs."""
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
             hint = f"a data type is given as dtype={name!r}" if str(name) in ("float32", "float64") else ""

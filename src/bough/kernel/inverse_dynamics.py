@@ -30,14 +30,13 @@ class DriveForces:
     Attributes
     ----------
     tau
-        Joint forces (..., nv), N or N m: zero where there is no drive.
+        Joint forces (..., nv), N or N m; zero for joints without a drive.
     loop_tau
-        Forces on the joints that close loops, one behind the other in the order of ``model.loops`` (..., sum of nv).
+        Forces on the joints that close loops, concatenated in the order of ``model.loops`` (..., sum of nv).
     residual
-        The largest joint force that is missing in each state (...), N or N m: rounding unless there are conflicts.
+        The largest missing joint force in each state (...), N or N m; rounding error unless there are conflicts.
     conflicts
-        What is not met in some state: names of constraints that the accelerations break, and of joints of the tree
-        that lack a force.
+        Names of constraints that the accelerations violate, and of joints of the tree that lack a force, in some state.
     """
 
     tau: FloatArray
@@ -73,42 +72,42 @@ def inverse_dynamics(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray | DriveForces:
-    """Inverse dynamics: the forces of drives that move a mechanism, with its loops and couplings, as it is to move.
+    """Return the drive forces that produce a motion, with loops and couplings (inverse dynamics).
 
-    `forward_dynamics` under these forces gives the accelerations back. Where several drives could do the same, as in a
-    mechanism with more drives than degrees of freedom, the forces are the smallest, by the sum of their squares.
-    Without loops, and with all joints driven, it is `rnea`.
+    `forward_dynamics` with these forces returns the given accelerations. If several forces produce the same motion, as
+    in a mechanism with more drives than degrees of freedom, the result has the smallest sum of squares. Without loops,
+    and with all joints driven, the result is that of `rnea`.
 
     Parameters
     ----------
     model
         The mechanism.
     q
-        Configuration (..., nq). With loops it should meet them: see `loops.assemble`.
+        Configuration (..., nq). It should meet the loops: see `loops.assemble`.
     v, a
-        Velocity and acceleration (..., nv), which the loops must allow; those by which `forward_dynamics` brings loops
-        that are a little open back are allowed. Of any a, the nearest is
+        Velocity and acceleration (..., nv), which the loops must allow. The accelerations with which `forward_dynamics`
+        closes slightly open loops are also allowed. For any a, the nearest allowed acceleration is
         ``forward_dynamics(model, q, v, rnea(model, q, v, a))``.
     f_ext
         External forces (..., N, 6), as in `rnea`.
     drives
-        Names of the joints that have drives, of the tree or such that close loops; None for all of the tree.
+        Names of the joints with drives, of the tree or of loops; None: all joints of the tree.
     full
-        Whether to return `DriveForces`, which have those of loop joints too, and conflicts instead of an error.
+        Whether to return `DriveForces`, with forces of loop joints, and with conflicts instead of an error.
     out, check
         As in `rnea`. There is no `out` for `DriveForces`.
 
     Returns
     -------
     ndarray or DriveForces
-        Joint forces tau (..., nv), N or N m, zero for joints without a drive. With loops or drives that are named, what
-        is float32 is computed in float64.
+        Joint forces tau (..., nv), N or N m; zero for joints without a drive. With loops or named drives, float32 input
+        is computed in float64.
 
     Raises
     ------
     DriveError
         If the drives cannot produce the motion, or the loops do not allow it; the message names the joint or the
-        constraint. Not where `full` is asked for: then `conflicts` names them.
+        constraint. With `full`, `conflicts` names them instead.
 
     Examples
     --------

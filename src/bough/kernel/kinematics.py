@@ -46,7 +46,7 @@ Frames = str | Sequence[str] | None
 def placements(
     model: Model, q: ArrayLike, frames: Frames = None, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """Placements in the base as homogeneous matrices [[R, p], [0, 1]].
+    """Return placements in the base frame, as homogeneous matrices [[R, p], [0, 1]].
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def placements(
     q
         Configuration (..., nq).
     frames
-        Names of frames or bodies; one name gives (..., 4, 4), several give (..., k, 4, 4), None all bodies.
+        Names of frames or bodies. One name gives (..., 4, 4), k names give (..., k, 4, 4); None: all bodies.
     out
         Array to write the result to.
     check
@@ -90,7 +90,7 @@ def velocities(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """Velocities of frames or bodies, linear part first: (..., N, 6), (..., k, 6) or (..., 6).
+    """Return velocities of frames or bodies, linear part first: (..., N, 6), (..., k, 6) or (..., 6).
 
     `reference` is "LOCAL" (the frame's own coordinates), "WORLD" (base coordinates, linear part at the base origin) or
     "LOCAL_WORLD_ALIGNED" (base axes, linear part at the frame's origin).
@@ -122,7 +122,7 @@ def accelerations(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """Accelerations of frames or bodies, linear part first, shaped as in `velocities`; gravity is not included.
+    """Return accelerations of frames or bodies, linear part first, shaped as in `velocities`, without gravity.
 
     Spatial accelerations by default; with `classical`, the linear part is the acceleration of the frame's origin.
     q is (..., nq), v and a (..., nv); linear parts are in m/s², angular ones in rad/s².
@@ -148,7 +148,7 @@ def jacobian(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The Jacobian of a frame or body, (..., 6, nv), linear rows first: J v is its velocity in the reference frame.
+    """Return the Jacobian J (..., 6, nv) of a frame or body, linear rows first: J v is its velocity.
 
     q is (..., nq). `reference` is as in `velocities`.
 
@@ -173,10 +173,9 @@ def jacobian_packed(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The columns of the Jacobian of a frame that are not zero: those of ``model.path_dofs(frame)``, (..., 6, d).
+    """Return the nonzero columns of a frame's Jacobian (..., 6, d): those of ``model.path_dofs(frame)``.
 
-    The joints between base and frame move it, the others do not.
-    q is (..., nq).
+    These are the columns of the joints between the base and the frame. q is (..., nq).
 
     Examples
     --------
@@ -202,7 +201,7 @@ def jacobian_rate(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The time derivative of the Jacobian along the motion, (..., 6, nv).
+    """Return the time derivative J̇ (..., 6, nv) of the Jacobian along the motion.
 
     J a + J̇ v is the spatial acceleration in "LOCAL" and "WORLD", and the classical one in "LOCAL_WORLD_ALIGNED".
 
@@ -222,7 +221,7 @@ def jacobian_rate(
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The centre of mass in the base frame, (..., 3), in metres.
+    """Return the centre of mass in the base frame (..., 3), in metres.
 
     q is (..., nq).
 
@@ -241,7 +240,7 @@ def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
 def center_of_mass_jacobian(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The Jacobian of the centre of mass, (..., 3, nv).
+    """Return the Jacobian J (..., 3, nv) of the centre of mass.
 
     q is (..., nq); J v is the velocity of the centre of mass along the base axes, in m/s.
 
@@ -258,7 +257,7 @@ def center_of_mass_jacobian(
 def centroidal_momentum(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """Momentum about the centre of mass along the base axes, (..., 6), linear part first.
+    """Return the momentum about the centre of mass (..., 6), in base axes, linear part first.
 
     q is (..., nq), v (..., nv); kg m/s and kg m²/s.
 
@@ -275,7 +274,7 @@ def centroidal_momentum(
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The matrix that maps v to the centroidal momentum, (..., 6, nv).
+    """Return the matrix (..., 6, nv) that maps v to the centroidal momentum.
 
     q is (..., nq).
 
@@ -294,7 +293,7 @@ def centroidal_momentum_matrix(
 def kinetic_energy(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """Kinetic energy in joules, (...), rotors included: ½ vᵀ M v.
+    """Return the kinetic energy ½ vᵀ M v (...) in joules, rotors included.
 
     q is (..., nq), v (..., nv).
 
@@ -309,7 +308,7 @@ def kinetic_energy(
 
 
 def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """Potential energy in joules, (...), zero with the centre of mass level with the base origin.
+    """Return the potential energy (...) in joules; it is zero if the centre of mass is level with the base origin.
 
     q is (..., nq).
 
@@ -333,15 +332,15 @@ def operational_space_inertia(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """Operational-space inertia Λ = (J M⁻¹ Jᵀ)⁻¹ of a set of k frames, (..., 6k, 6k).
+    """Return the operational-space inertia Λ = (J M⁻¹ Jᵀ)⁻¹ (..., 6k, 6k) of k frames.
 
-    With `inverse`, J M⁻¹ Jᵀ itself, which exists also where the frames cannot move in all directions.
-    q is (..., nq). `reference` is as in `velocities`.
+    With `inverse`, the result is J M⁻¹ Jᵀ, which exists even if the frames cannot move in all directions. q is (...,
+    nq). `reference` is as in `velocities`.
 
     Raises
     ------
     SingularError
-        If the frames cannot all be moved independently in all directions, so that Λ does not exist.
+        If Λ does not exist: the frames cannot all move independently in all directions.
 
     Examples
     --------

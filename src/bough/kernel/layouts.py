@@ -31,10 +31,10 @@ def states_to_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_to_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def states_to_mujoco(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
-    """MuJoCo's qpos, or (qpos, qvel) if v is given, from q (..., nq) and v (..., nv).
+    """Return MuJoCo's qpos, or (qpos, qvel) if v is given, from q (..., nq) and v (..., nv).
 
-    Quaternions there are (w x y z), the linear velocity of a free joint is along the base axes, and a planar joint is
-    two slides and a hinge.
+    In MuJoCo, quaternions are (w x y z), the linear velocity of a free joint is in base axes, and a planar joint
+    consists of two slides and a hinge.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def states_from_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def states_from_mujoco(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
-    """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel. A model is got from its file, by `bough.load`.
+    """Return bough's q, or (q, v) if v is given, from MuJoCo's qpos and qvel. To convert a model, use `bough.load`.
 
     Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
 
@@ -78,9 +78,9 @@ def states_to_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def states_to_pinocchio(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
-    """Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
+    """Return Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
-    Continuous joints there have the two variables (cos, sin), planar joints four.
+    In Pinocchio, continuous joints have the two variables (cos, sin), planar joints four.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def states_from_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def states_from_pinocchio(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
-    """Our q, or (q, v) if v is given, from Pinocchio's. A model is got from its file, by `bough.load`.
+    """Return bough's q, or (q, v) if v is given, from Pinocchio's. To convert a model, use `bough.load`.
 
     Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
 
@@ -116,9 +116,9 @@ def states_to_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_to_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def states_to_drake(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
-    """Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
+    """Return Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
-    A free joint there is (w x y z) before the position, with angular before linear velocity along the base axes.
+    In Drake, a free joint has (w x y z) before the position, and angular before linear velocity, in base axes.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def states_from_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def states_from_drake(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
-    """Our q, or (q, v) if v is given, from Drake's. A model is got from its file, by `bough.load`.
+    """Return bough's q, or (q, v) if v is given, from Drake's. To convert a model, use `bough.load`.
 
     Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
 

@@ -16,41 +16,43 @@ __all__ = ["Motion", "motion_under_constraints", "unmet_names"]
 
 
 class Motion(NamedTuple):
-    """How a mechanism or a linkage moves, and the forces of all that constrains it.
+    """Motion of a mechanism or a linkage, and the forces of all its constraints.
 
     Batch axes (...) are those of the states.
 
     Attributes
     ----------
     motion
-        Accelerations v̇ or velocities v (..., nv), whichever was asked for; of a linkage those of one body after the
-        other.
+        Accelerations v̇ or velocities v (..., nv), depending on the function. For linkages, those of all bodies,
+        concatenated.
     contact_forces
-        Forces of contacts on their first bodies (..., k, 3), along the normal and the two tangents: N, or N s where
-        velocities jump. Where contacts are redundant, as four on a rigid block are, only their sum is determined.
+        Forces of contacts on their first bodies (..., k, 3), along the normal and the two tangents: N, or N s if
+        velocities jump. If contacts are redundant, such as four on a rigid block, only their sum is determined.
     limit_forces
-        Joint forces of limits, on positions and velocities (..., nv): positive from a lower limit, negative from an
-        upper one; (..., 0) where limits were not asked for.
+        Joint forces of position and velocity limits (..., nv): positive at a lower limit, negative at an upper limit;
+        (..., 0) if limits were not included.
     loop_limit_forces
-        The same of joints that close loops, one behind the other (..., sum of nv), or (..., 0).
+        Forces of limits of joints that close loops, concatenated (..., sum of nv), or (..., 0).
     loop_forces
-        The multipliers λ of all constraints (..., rows), N or N m, times s where velocities jump, row by row as in
-        `loops.errors` or `Linkage.errors`: a positive one pushes the way in which the error of its row grows, on the
-        successor of a loop. Forces Lᵀ λ act on the joints of a tree, Jᵀ λ on the bodies of a linkage. Where constraints
-        are redundant many λ give the same motion; this is the smallest, with each row measured by what it moves.
+        The multipliers λ of all constraints (..., rows), N or N m, or times s if velocities jump, row by row as in
+        `loops.errors` or `Linkage.errors`. A positive multiplier pushes the successor of a loop in the direction in
+        which the error of its row grows. Forces Lᵀ λ act on the joints of a tree, Jᵀ λ on the bodies of a linkage. If
+        constraints are redundant, many λ give the same motion; this is the smallest, with each row measured by what it
+        moves.
     residual
-        By how much the worst condition of each state fails (...): m/s² or rad/s² of accelerations, m/s or rad/s of
-        velocities. It is rounding unless conditions contradict each other; 1e-9 where friction cones had to be swept.
+        Largest violation of a condition in each state (...): m/s² or rad/s² for accelerations, m/s or rad/s for
+        velocities. It is rounding error unless conditions contradict each other, or 1e-9 where friction cones needed
+        sweeps.
     conflicts
-        Names of contacts, limits, dry friction and rows of constraints (`Model.constraint_names`) that are not met in
-        some state. Within `jit` and `vmap` it is empty, since numbers are not known there: `residual` tells.
+        Names of contacts, limits, dry friction and rows of constraints (`Model.constraint_names`) that are violated in
+        some state. Empty inside `jit` and `vmap`, where numbers are not known: use `residual` there.
     undecided
-        Truth for each state (...): the search for forces ended without an answer, and what is not met there may have a
-        solution after all. Where it is False, what conflicts cannot be met together.
+        True for each state (...) whose search for forces ended without an answer: its violated conditions may still
+        have a solution. If False, the conflicting conditions cannot be met together.
     friction_forces
-        Joint forces of dry friction (..., nv), or (..., 0) where that was not asked for.
+        Joint forces of dry friction (..., nv), or (..., 0) if it was not included.
     loop_friction_forces
-        The same of joints that close loops, one behind the other (..., sum of nv), or (..., 0).
+        Forces of dry friction of joints that close loops, concatenated (..., sum of nv), or (..., 0).
 
     Examples
     --------

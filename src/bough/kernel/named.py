@@ -35,28 +35,28 @@ def function(
     reference: str = "LOCAL",
     parameters: str | Sequence[str] | Parameters = (),
 ) -> Function:
-    """An algorithm on a model as a value: call it, count it, print its program, compile it ahead of time.
+    """Return an algorithm for a model as a `Function`: call it, count it, print its program, compile it ahead of time.
 
     Parameters
     ----------
     name
-        Name of the algorithm: "rnea", "crba", "forward_dynamics", "jacobian", ..., and "constrained_dynamics",
-        "constraint_jacobian" and so on for what is in `bough.loops`.
+        Name of the algorithm: "rnea", "crba", "forward_dynamics", "jacobian", …, and for functions of `bough.loops`
+        "constrained_dynamics", "constraint_jacobian" and so on.
     model
         The mechanism.
     frames, reference
-        For kinematics: names of frames or bodies (None for all bodies), and of the reference frame.
+        For kinematics: names of frames or bodies (None: all bodies), and of the reference frame.
     parameters
-        Numbers of the model that the function takes with every state, instead of having them built in: "mass of hand",
-        "com of hand", "inertia of hand", "payload of tool", "placement of wrist", "armature of knee", "gravity" and so
-        on (see `bough.Parameters`), or names of whole bodies. Give values by name,
-        ``f(q, v, tau, parameters={"mass of hand": m})``; what is left out is as in the model. Results are those of a
-        model built with these numbers, and nothing is compiled anew.
+        Numbers of the model that are inputs of the function instead of constants: "mass of hand", "com of hand",
+        "inertia of hand", "payload of tool", "placement of wrist", "armature of knee", "gravity" and so on (see
+        `bough.Parameters`), or names of whole bodies. Give values by name, ``f(q, v, tau, parameters={"mass of hand":
+        m})``; omitted parameters have the values of the model. Results are those of a model built with these numbers,
+        without compiling again.
 
     Returns
     -------
     Function
-        It takes arrays with any leading batch axes, as the public function does.
+        It takes arrays with any leading batch axes, like the public function.
 
     Examples
     --------
@@ -110,9 +110,9 @@ def compile(
     batch: bool | None = None,
     dtype: DTypeLike = "float64",
 ) -> None:
-    """Compile functions of a model ahead of time, so that their first calls take no longer than others.
+    """Compile functions of a model ahead of time, so that their first calls are as fast as later ones.
 
-    On a terminal a line tells what is being compiled if that takes longer than half a second.
+    On a terminal, a line shows what is being compiled if it takes longer than half a second.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ def compile(
     names
         Names of functions, as for `function`.
     frames
-        Of those functions that are about frames.
+        Frames, for functions of frames.
     batch
-        For many states (True), for one (False), or for both (None).
+        True: for many states; False: for one state; None: for both.
     dtype
         "float64" or "float32", or NumPy's names for them.
 

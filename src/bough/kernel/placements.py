@@ -24,17 +24,17 @@ UNIT = {"float64": 1e-6, "float32": 1e-4}
 
 
 def exp_placements(motions: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-    """Where frames get that move with constant velocities for a unit of time, (..., 4, 4): the exponential of SE(3).
+    """Return placements (..., 4, 4) after a unit of time with constant velocities: the exponential of SE(3).
 
-    A frame placed by X (4, 4) that moves with the twist ω, v in its own axes is at ``X @ exp_placements(v_omega * dt)``
-    after the time dt.
+    A frame at X (4, 4) that moves with the twist v_omega (6,) in its own axes is at ``X @ exp_placements(v_omega *
+    dt)`` after the time dt.
 
     Parameters
     ----------
     motions
         Motions (..., 6), linear part first: [vx vy vz ωx ωy ωz], m and rad, along the axes of the frame itself.
     out
-        Where to write the result, an array of its shape and data type.
+        Array to write the result to, of the right shape and data type.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def exp_placements(motions: ArrayLike, *, out: FloatArray | None = None) -> Floa
 
 
 def log_placements(placements: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-    """The motions (..., 6) that lead to placements in a unit of time, linear part first: the logarithm of SE(3).
+    """Return motions (..., 6) that lead to placements in a unit of time, linear part first: the logarithm of SE(3).
 
-    The error of a frame at A that should be at B, in its own axes, is ``log_placements(np.linalg.inv(A) @ B)``: the
-    velocity that takes it there in one second. Rotations are by at most half a turn; of the two that are exactly
-    half a turn the result is one or the other.
+    For a frame at A that should be at B, the error in its own axes is ``log_placements(np.linalg.inv(A) @ B)``: the
+    velocity that takes it there in one second. Rotations are at most half a turn. For exactly half a turn there are two
+    solutions; the result is one of them.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def log_placements(placements: ArrayLike, *, out: FloatArray | None = None) -> F
         Matrices (..., 4, 4) as `placements` gives: a rotation and an origin (m) above the row 0 0 0 1. Rotations may
         be off by 1e-6 (1e-4 in float32).
     out
-        Where to write the result, an array of its shape and data type.
+        Array to write the result to, of the right shape and data type.
 
     Raises
     ------
     FiniteError
-        If entries are not finite, or a matrix is no placement; the message says which.
+        If entries are not finite, or a matrix is not a placement; the message says which.
 
     Examples
     --------

@@ -55,18 +55,18 @@ class RootCost:
 
 @dataclass(frozen=True)
 class Rerootings:
-    """What another floating base inside would gain; print it for a table.
+    """Costs of forward dynamics with other floating bases; print it for a table.
 
     Attributes
     ----------
     model
-        The model that was asked about.
+        The model.
     current
-        Its own root, or the one it was given by `bough.Model.rerooted`.
+        The present root: that of the model, or that chosen with `bough.Model.rerooted`.
     others
         The best few of the other bodies, cheapest mass matrix first.
     best
-        The one of all these with which forward dynamics costs least; `current` if nothing is gained.
+        The root with the lowest cost of forward dynamics; `current` if no other root is better.
     """
 
     model: Model
@@ -76,12 +76,12 @@ class Rerootings:
 
     @property
     def rerooted(self) -> Model:
-        """The model with the best root inside."""
+        """The model with the best root."""
         return self.model.rerooted(self.best.link)
 
     @property
     def gain(self) -> float:
-        """How many times as fast forward dynamics is estimated to be with the best root; 1 if nothing is gained."""
+        """Estimated speed of forward dynamics with the best root, relative to the present one."""
         return float((self.current.weight / self.best.weight) ** 0.5)
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class Rerootings:
 
 
 def rerooting(model: Model) -> Rerootings:
-    """What forward dynamics would gain from another floating base inside, and which body is the best one.
+    """Return the costs of forward dynamics with each floating base, and which body is the best base.
 
     Parameters
     ----------
@@ -108,13 +108,13 @@ def rerooting(model: Model) -> Rerootings:
     Returns
     -------
     Rerootings
-        Costs with the present root and with the best others; ``.rerooted`` is the model with the best one. The
-        articulated-body algorithm costs the same from everywhere, so where that is taken nothing is gained.
+        Costs with the present root and with the best others; ``.rerooted`` is the model with the best root. The
+        articulated-body algorithm costs the same with every root, so where it is used there is no gain.
 
     Raises
     ------
     ModelError
-        If nothing floats.
+        If no body floats.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class SpanningCost:
     D0, D1, D2
         The cost numbers of the expanded tree.
     operations
-        What forward dynamics of the tree costs by the mass matrix, estimated from these numbers.
+        Estimated cost of forward dynamics of the tree with the mass matrix.
     """
 
     cut: tuple[str, ...]
@@ -44,16 +44,16 @@ class SpanningCost:
 
 @dataclass(frozen=True)
 class Spanning:
-    """What other spanning trees of a mechanism with loops would gain; print it for a table.
+    """Costs of spanning trees of a mechanism with loops; print it for a table.
 
     Attributes
     ----------
     model
-        The model that was asked about.
+        The model.
     current, best
-        Its own tree, and the one that costs least.
+        The present spanning tree, and the tree with the lowest cost.
     all_seen
-        Whether every spanning tree was looked at. Where there are too many, the best found may not be the best.
+        Whether all spanning trees were compared. If there are too many, a better tree may exist.
     """
 
     model: Model
@@ -63,7 +63,7 @@ class Spanning:
 
     @property
     def respanned(self) -> Model:
-        """The model on the best tree: another q and v, see `bough.Model.respanned`."""
+        """The model with the best tree. Its q and v differ: see `bough.Model.respanned`."""
         return self.model if self.best == self.current else self.model.respanned(*self.best.cut)
 
     def __str__(self) -> str:
@@ -75,10 +75,10 @@ class Spanning:
 
 
 def spanning(model: Model) -> Spanning:
-    """The spanning tree of a mechanism with loops whose mass matrix costs least: which joints are best cut.
+    """Return the spanning tree of a mechanism with loops whose mass matrix costs least, and the joints to cut.
 
-    Joints that have armature, that follow others or are followed, and free joints stay in
-    the tree: a `Loop` could not stand for them.
+    Joints with armature, mimic joints, joints that these follow, and free joints stay in the tree: a `Loop` cannot
+    replace them.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def spanning(model: Model) -> Spanning:
     Returns
     -------
     Spanning
-        The joints that are cut now and in the best tree, with costs; ``.respanned`` is the model on that tree.
+        The joints that are cut now and in the best tree, with costs; ``.respanned`` is the model with that tree.
 
     Raises
     ------
     ModelError
-        If it has no loops.
+        If the model has no loops.
 
     Examples
     --------

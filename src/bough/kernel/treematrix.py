@@ -159,10 +159,10 @@ def _batch(name: str, shape: Shape, batch: Shape, n: int) -> Shape:
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class TreeMatrix:
-    """A symmetric matrix, or a batch of them, that is zero wherever a tree says so; immutable.
+    """A symmetric matrix with the sparsity of a tree, or a batch of such matrices; immutable.
 
-    Only the entries that may be non-zero are held, each once: row i as the entries for the nodes on the path from the
-    root down to i, one row after the other.
+    It stores only the entries that may be nonzero, each once: row i holds the entries for the nodes on the path from
+    the root to i. Rows are concatenated.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class TreeMatrix:
         Parameters
         ----------
         H
-            Symmetric matrices, shape (*batch, n, n), that are zero outside the tree's pattern.
+            Symmetric matrices, shape (*batch, n, n), zero outside the tree's pattern.
         tree
             A `Tree` or a parent array of length n.
 

@@ -19,27 +19,25 @@ __all__ = ["Auxiliary", "Visits"]
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Auxiliary:
-    """Constraints of any dimension on any number of bodies, beside those of a `System`; immutable.
+    """Constraints of any dimension on any number of bodies, in addition to those of a `System`; immutable.
 
-    Their rows give a = Jᵃ v̇ + cᵃ, and act on the bodies with forces K f, where K = (Jᵃ)ᵀ unless told otherwise. What a
-    and f must obey is left open: see `anticipate`.
+    Their rows are a = Jᵃ v̇ + cᵃ, and act on the bodies with forces K f, where K = (Jᵃ)ᵀ by default. Conditions on a
+    and f are chosen later: see `anticipate`.
 
-    An array `jacobian` holds, for each constraint, a block for each of its bodies, in the order they are given in,
-    each row by row.
+    An array `jacobian` holds, for each constraint, a block for each of its bodies, in the given order, each row by row.
 
     Parameters
     ----------
     system
         The system of primary constraints.
     constraints
-        For each constraint the bodies it acts on, numbers from 1 on without repetition, and the number of its rows.
-        The world has no block and is left out; rows on the world alone are what their c is, whatever happens.
+        For each constraint the bodies it acts on, numbers from 1 without repetition, and the number of its rows. The
+        world has no block and is omitted; rows that act on the world only equal their c.
 
     Raises
     ------
     ModelError
-        If there is no such body, one is named twice, or the number of rows is not valid; the message names the
-        constraint.
+        If a body does not exist or occurs twice, or the number of rows is not valid; the message names the constraint.
     """
 
     system: System
@@ -66,7 +64,7 @@ class Auxiliary:
 
     @cached_property
     def digest(self) -> str:
-        """What tells these apart, as text."""
+        """Digest of the constraints, as text."""
         return hashlib.sha256(f"{self.system.digest} {self.constraints}".encode()).hexdigest()
 
     # ---- sizes and places ----------------------------------------------------------------------------------------
@@ -78,7 +76,7 @@ class Auxiliary:
 
     @cached_property
     def jacobian_starts(self) -> Ints:
-        """Where each block begins in `jacobian`, and its size at the end."""
+        """Start index of each block in `jacobian`; the last entry is the size."""
         sizes = [rows * self.system.bodies[body - 1] for bodies, rows in self.constraints for body in bodies]
         return starts_of(sizes)
 
@@ -89,7 +87,7 @@ class Auxiliary:
 
     @cached_property
     def entries(self) -> tuple[Table, Table]:
-        """For each entry of `jacobian` its row, and the coordinate of its body that it is for."""
+        """Row of each entry of `jacobian`, and the coordinate of its body."""
         rows, columns, first = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
         for bodies, count in self.constraints:
             for body in bodies:

@@ -34,33 +34,33 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class System:
-    """Bodies of any dimension, and constraints of any dimension between two of them, without loops; immutable.
+    """Bodies of any dimension, and constraints of any dimension between pairs of them, without loops; immutable.
 
-    With velocities v and multipliers λ, the bodies obey M v̇ = Jᵀ λ + F, and the constraints J v̇ + c = 0, where M has
-    one block for each body and J, in the rows of each constraint, one block for each of its two bodies. The world is
-    body 0, of dimension 0, and has no block.
+    With velocities v and multipliers λ, the bodies obey M v̇ = Jᵀ λ + F, and the constraints J v̇ + c = 0. M has one
+    block for each body. J has, in the rows of each constraint, one block for each of its two bodies. The world is body
+    0, has dimension 0 and no block.
 
-    Arrays hold such blocks one after the other, each row by row. `mass` has a square block for each body. `jacobian`
-    has, for each constraint (a, b, p), its block for body a, then that for body b. Entries that are known beforehand,
-    such as zeros and ones, are left out of the arrays and of all computations.
+    Arrays hold these blocks concatenated, each row by row. `mass` has a square block for each body. `jacobian` has, for
+    each constraint (a, b, p), its block for body a, then that for body b. Entries that are known in advance, such as
+    zeros and ones, are omitted from the arrays and from all computations.
 
     Parameters
     ----------
     bodies
         Dimension of each body 1 … N: 6 for a rigid body in space, 3 for one in the plane or for a point, and so on.
     constraints
-        For each constraint (a, b, p): the two bodies it is between, 0 for the world, and its dimension, the number of
-        its rows. A dimension of 0 is legal and constrains nothing.
+        For each constraint (a, b, p): its two bodies, 0 for the world, and its dimension, the number of its rows. The
+        dimension 0 is allowed and constrains nothing.
     mass, jacobian
-        What is known of the blocks beforehand: arrays of their shapes, with NaN for entries that come with each state.
-        For M an array (d, d) for all bodies, or a list with one for each; for J a pair of arrays, of the first and the
-        second body, for all constraints, or a list with one for each. Nothing is known if they are left out.
+        Entries of the blocks that are known in advance: arrays of their shapes, with NaN for entries that depend on the
+        state. For M, one array (d, d) for all bodies, or a list with one for each body; for J, a pair of arrays, for
+        the first and the second body, or a list with one pair for each constraint. Default: no entry is known.
 
     Raises
     ------
     ModelError
-        If a body or a dimension is not valid, if constraints close a loop (with the world as a body), or if a
-        constraint has more rows than the body beyond it has dimensions; the message names the constraint.
+        If a body or a dimension is not valid, if constraints close a loop (the world counts as a body), or if a
+        constraint has more rows than its outer body has dimensions; the message names the constraint.
 
     Examples
     --------
@@ -130,27 +130,27 @@ class System:
 
     @cached_property
     def v_starts(self) -> Ints:
-        """Where the coordinates of each body begin, and their number at the end, (N + 1,)."""
+        """Start index of the coordinates of each body; the last entry is their number, (N + 1,)."""
         return starts_of(self.bodies)
 
     @cached_property
     def c_starts(self) -> Ints:
-        """Where the multipliers of each constraint begin, and their number at the end, (C + 1,)."""
+        """Start index of the multipliers of each constraint; the last entry is their number, (C + 1,)."""
         return starts_of([p for _, _, p in self.constraints])
 
     @cached_property
     def mass_starts(self) -> Ints:
-        """Where the block of each body begins in `mass`, and its size at the end, (N + 1,)."""
+        """Start index of the block of each body in `mass`; the last entry is the size of `mass`, (N + 1,)."""
         return starts_of([known.count(None) for known in self.mass_known])
 
     @cached_property
     def jacobian_starts(self) -> Ints:
-        """Where the two blocks of each constraint begin in `jacobian`, and its size at the end, (2 C + 1,)."""
+        """Start index of the two blocks of each constraint in `jacobian`; the last entry is its size, (2 C + 1,)."""
         return starts_of([known.count(None) for pair in self.jacobian_known for known in pair])
 
     @cached_property
     def mass_read(self) -> NDArray[np.bool_]:
-        """Of each entry of `mass`, whether it is in the lower triangle of its block, (mass_size,)."""
+        """True for entries of `mass` in the lower triangle of their block, (mass_size,)."""
         lower = {
             known: [c <= r for r in range(d) for c in range(d) if known[r * d + c] is None]
             for known, d in dict(zip(self.mass_known, self.bodies, strict=True)).items()
@@ -159,14 +159,14 @@ class System:
 
     @cached_property
     def blocks(self) -> tuple[Known, ...]:
-        """What is known of blocks, all that are different; kinds have them by number."""
+        """The different blocks of known entries; kinds refer to them by index."""
         return tuple(dict.fromkeys((*self.mass_known, *(known for pair in self.jacobian_known for known in pair), ())))
 
     # ---- the elimination -----------------------------------------------------------------------------------------
 
     @cached_property
     def steps(self) -> list[Step]:
-        """Each body with its constraint towards the root, parents first: the nodes of the tree."""
+        """The nodes of the tree, parents first: each body with its constraint towards the root."""
         return elimination_order(self.bodies, self.constraints)
 
     @cached_property
@@ -191,7 +191,7 @@ class System:
 
     @cached_property
     def digest(self) -> str:
-        """What tells systems apart, as text."""
+        """Digest of the system, as text."""
         number = {known: k for k, known in enumerate(self.blocks)}
         used = [number[known] for pair in (self.mass_known, *self.jacobian_known) for known in pair]
         parts = (np.array(part, np.int64) for part in (self.bodies, self.constraints, used))
@@ -200,7 +200,7 @@ class System:
 
     @cached_property
     def kinds(self) -> tuple[int, ...]:
-        """The kind of each node of the tree."""
+        """Kind of each node of the tree."""
         number = {kind: k for k, kind in enumerate(self.kind_list)}
         return tuple(number[kind] for kind in self._node_kinds)
 
@@ -226,7 +226,7 @@ class System:
 
     @cached_property
     def factor_starts(self) -> Ints:
-        """Where the blocks of each node begin in the factor, and its size at the end, (N + 1,)."""
+        """Start index of the blocks of each node in the factor; the last entry is its size, (N + 1,)."""
         return starts_of([sum(map(sum, kind.factor_sizes)) for kind in self._node_kinds])
 
     @property

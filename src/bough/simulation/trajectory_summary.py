@@ -76,7 +76,7 @@ def _energy(trajectory: Trajectory, moving: NDArray[np.bool_]) -> Iterator[str]:
     parts = (energy.kinetic, energy.potential, energy.elastic)
     scale = max(float(np.max(np.abs(x[known]))) for x in parts)  # what is small beside its parts is rounding
     start, end, most = (float(x) if abs(x) >= NOISE * scale else 0.0 for x in (row[0], row[-1], most))
-    part = f", {most / kinetic:.2g} of the largest kinetic energy" if kinetic > 0 else ""
+    part = f", {most / kinetic:.2g} times the largest kinetic energy" if kinetic > 0 else ""
     yield f"from {start:.6g} J to {end:.6g} J, largest change {most:.3g} J{part}{where}"
 
 

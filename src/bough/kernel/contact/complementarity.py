@@ -39,23 +39,24 @@ TINY, ENLARGED = 1e-280, 2.0**400
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Forces found by `pivoting`; immutable.
+    """Forces computed by `pivoting`; immutable.
 
     Attributes
     ----------
     f
-        Forces, or impulses where a is a velocity, shape (*batch, n); always finite.
+        Forces, or impulses if a is a velocity, shape (*batch, n); always finite.
     a
         A f + b, shape (*batch, n).
     residual
-        By how much each row fails, in the units of a, shape (*batch, n): see `lcp.residual`.
+        Violation of each row, in the units of a, shape (*batch, n): see `lcp.residual`.
     conflicts
-        True for rows that cannot be met together, or were not within bounds on the work (`reasons` tells which), shape
-        (*batch, n); False everywhere if all conditions are met.
+        True for rows that cannot be met together, or that the solver could not meet within its bounds on work (see
+        `reasons`), shape (*batch, n). False everywhere if all conditions are met.
     pivots
-        How many pivots it took: how many times a row began or ceased to be at a bound, shape (*batch,).
+        Number of pivots: how many times a row reached or left a bound, shape (*batch,).
     reasons
-        What went wrong, in words, by the index of each state that has conflicts; () is the index of a single state.
+        Explanation in words for each state with conflicts, by the index of the state; () is the index of a single
+        state.
     """
 
     f: FloatArray
@@ -67,24 +68,24 @@ class Solution:
 
     @property
     def solved(self) -> NDArray[np.bool_]:
-        """Whether all conditions are met, shape (*batch,)."""
+        """True for states in which all conditions are met, shape (*batch,)."""
         return np.logical_not(self.conflicts.any(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Forces found by `gauss_seidel`; immutable.
+    """Forces computed by `gauss_seidel`; immutable.
 
     Attributes
     ----------
     f
-        Forces, or impulses where a is a velocity, shape (*batch, n).
+        Forces, or impulses if a is a velocity, shape (*batch, n).
     a
         A f + b, shape (*batch, n).
     residual
-        By how much each row fails, in the units of a, shape (*batch, n): see `lcp.residual`.
+        Violation of each row, in the units of a, shape (*batch, n): see `lcp.residual`.
     iterations
-        How many sweeps it took, shape (*batch,).
+        Number of sweeps, shape (*batch,).
     """
 
     f: FloatArray
@@ -103,19 +104,19 @@ def pivoting(
     bounds: ArrayLike | None = None,
     method: Literal["lemke", "dantzig"] = "lemke",
 ) -> Solution:
-    """Find forces f so that a = A f + b meets all conditions, exactly.
+    """Find forces f such that a = A f + b meets all conditions, exactly.
 
-    Typically A = J M⁻¹ Jᵀ and b = J v + c for velocities (f is then an impulse), or b the acceleration without contact
-    forces. Units are the caller's: those of a are those of b, say m/s, and A is in units of a per unit of f.
+    Typically A = J M⁻¹ Jᵀ, and b = J v + c for velocities (f is then an impulse) or b is the acceleration without
+    contact forces. Units are free: b and a have the same units, say m/s, and A has units of a per unit of f.
 
-    If A is symmetric and positive semidefinite, singular or not, and b = J v for some v, then there is a solution, and
-    it is found, but for few hostile problems of many contacts: of these a reason says that there may be a solution, and
-    `conflicts` names the rows that are not met. Otherwise there may be none. Then `conflicts` names rows that cannot be
-    met together, and the forces are those of conditions relaxed by the least amounts, in the sense of least squares:
-    equalities among themselves first, then inequalities. If that does not help either (a sliding body that jams,
-    Painlevé), forces of inequalities and friction are zero.
+    If A is symmetric and positive semidefinite, also singular, and b = J v for some v, a solution exists. It is found,
+    except in a few hard problems with many contacts: there `conflicts` names the unmet rows, and a reason says that a
+    solution may exist. Other problems may have no solution. Then `conflicts` names rows that cannot be met together,
+    and the forces are those of conditions relaxed by the least amounts, in the sense of least squares: first
+    equalities, then inequalities. If that also fails (a sliding body that jams, Painlevé), forces of inequalities and
+    friction are zero.
 
-    Forces of redundant rows are not unique; one solution is returned, for equalities alone the smallest.
+    Forces of redundant rows are not unique. The result is one solution; with equalities only, it is the smallest.
 
     Parameters
     ----------
@@ -124,19 +125,19 @@ def pivoting(
     b
         Shape (*batch, n), in units of a.
     conditions
-        What each row demands.
+        The condition of each row.
     mu
         Coefficients of friction, not negative, read at the normal rows of contacts: one number, or shape (*batch, n).
     slip
-        For accelerations: velocities at which rows of friction slide already, shape (*batch, n); only signs matter. The
-        force of such a row is -μ fₙ sign(slip). Zero, or None for all, where a row does not slide yet. Not for cones.
+        For accelerations: sliding velocities of the friction rows, shape (*batch, n); only signs matter. The force of a
+        sliding row is -μ fₙ sign(slip). Zero for rows that do not slide; None: no row slides. Not for cones.
     bounds
-        The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2). Infinite ones
-        bound nothing.
+        The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2). Infinity: no
+        bound.
     method
-        "lemke" as below; "dantzig" for Baraff's extension of Dantzig's algorithm (1994), row after row, on NumPy. Both
-        agree where the solution is unique. The second knows no cones, may go in circles where there is friction, which
-        a reason tells, and names the rows that fail where there is no solution, without relaxing any.
+        "lemke": see the notes. "dantzig": Baraff's extension (1994) of Dantzig's algorithm, one row at a time, in
+        NumPy. Both agree if the solution is unique. "dantzig" has no cones, may cycle with friction (a reason says so),
+        and does not relax conditions without a solution, but names the unmet rows.
 
     Returns
     -------
@@ -145,15 +146,14 @@ def pivoting(
 
     Notes
     -----
-    A compiled program guesses for all rows at once which are at a bound, until all conditions are met but for 1e-12, in
-    a problem of magnitude 1: rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Redundant rows
-    are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few) follow Lemke's
-    path, on NumPy, one after the other. Cones are rounded off there, less and less, and Newton steps follow. On Lemke's
-    path pivots below 1e-11 of the largest entry of their column count as zero, and so do, for redundant equalities,
-    singular values below 1e-11 of the largest. Where equalities are not met so, those with a diagonal entry below 1e-3
-    of the largest are scaled as if it were that. Rows that fail by more than 1e-9 are not met. What is float32 is
-    computed in float64. A problem of 100 contacts takes some 0.5 s at most, and some 1 s if it has no
-    solution.
+    A compiled program guesses for all rows together which are at a bound, and repeats until all conditions are met to
+    1e-12. Rows are scaled, so that the diagonal of A is 1 and the largest entry of b is 1. A row is redundant if its
+    pivot is below 1e-10 of its diagonal entry. The few states that this does not solve follow Lemke's path, in NumPy,
+    one at a time. There cones are smoothed, less and less, and Newton steps follow. On Lemke's path, pivots below 1e-11
+    of the largest entry of their column count as zero, and for redundant equalities also singular values below 1e-11 of
+    the largest. If equalities are still unmet, those with a diagonal entry below 1e-3 of the largest are scaled as if
+    it were 1e-3 of it. A row is unmet if its violation exceeds 1e-9. Float32 input is computed in float64. A problem
+    with 100 contacts takes at most about 0.5 s, or about 1 s if it has no solution.
 
     Examples
     --------
@@ -260,10 +260,10 @@ def gauss_seidel(
     tolerance: float = 1e-8,
     iterations: int = 1000,
 ) -> Swept:
-    """Find forces f so that a = A f + b meets all conditions, by projected Gauss-Seidel, in batches.
+    """Find forces f such that a = A f + b meets all conditions, by projected Gauss-Seidel, in batches.
 
-    Fast where a rough answer will do or a good start is known; `pivoting` gives exact ones. Converges for symmetric
-    positive semidefinite A without friction, and in practice with friction; slowly where much lies on little mass.
+    Use it for approximate results or with a good start; `pivoting` gives exact results. It converges for symmetric
+    positive semidefinite A without friction, and in practice with friction; slowly if heavy bodies rest on light ones.
 
     Parameters
     ----------
@@ -272,16 +272,16 @@ def gauss_seidel(
     conditions, mu, bounds
         As for `pivoting`.
     start
-        Forces to start from, such as those of the previous step, shape (*batch, n); None for zero.
+        Initial forces, for example those of the previous step, shape (*batch, n); None: zero.
     tolerance
-        A state is done when no force changes in a sweep by more than what changes its own a by this, in units of a.
+        Stopping criterion, in units of a: no force changes in a sweep by more than what changes a of its row by this.
     iterations
         The largest number of sweeps.
 
     Returns
     -------
     Swept
-        Forces, a, residuals and the number of sweeps. Residuals tell which states are not done.
+        Forces, a, residuals and the number of sweeps. The residuals show which states have not converged.
 
     Examples
     --------
@@ -307,11 +307,11 @@ def residual(
     slip: ArrayLike | None = None,
     bounds: ArrayLike | None = None,
 ) -> FloatArray:
-    """By how much each row fails its condition, in units of a; zero where and only where all conditions are met.
+    """Return the violation of each row, in units of a; all are zero if and only if all conditions are met.
 
-    For a row it is A_ii times the distance of f from where f - a / A_ii lies once it is put within the bounds of the
-    row. That is the magnitude of a for equalities, of min(a, A_ii f) for inequalities. For cones A_ii is the larger of
-    the two; where A_ii is zero, 1 is taken for it.
+    For each row, project f - a / A_ii to the bounds of the row: the violation is A_ii times the distance of f from this
+    projection. For equalities this is |a|, for inequalities |min(a, A_ii f)|. For cones, A_ii is the larger of the two
+    entries. If A_ii is zero, 1 is used instead.
 
     Parameters
     ----------

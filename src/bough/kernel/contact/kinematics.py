@@ -25,14 +25,14 @@ __all__ = ["axes", "bias", "jacobian"]
 
 
 def axes(normals: ArrayLike) -> FloatArray:
-    """Normal and tangents of contacts as rows (..., 3, 3), from unit normals (..., 3).
+    """Return normal and tangents of contacts as rows (..., 3, 3), from unit normals (..., 3).
 
-    The first tangent is the x axis of the base as seen on the surface, t₁ ~ x - (n·x) n, and t₂ = n × t₁. So the ground
-    (n = z) has t₁ = x and t₂ = y, and a slope about y has t₁ downhill or uphill. They change continuously with the
-    normal but for n = ±x: within 1e-6 rad of it the y axis takes the place of x.
+    The first tangent is the projection of the base's x axis to the surface, t₁ ~ x - (n·x) n, and t₂ = n × t₁. On the
+    ground (n = z), t₁ = x and t₂ = y. On a slope about y, t₁ points downhill or uphill. Tangents are continuous in the
+    normal, except at n = ±x: within 1e-6 rad of x, the y axis replaces the x axis.
 
-    Forces f (..., k, 3), `contact_forces` of a `Motion`, are in the frame of the base
-    ``np.einsum("...i,...ij->...j", f, axes)``.
+    Forces f (..., k, 3), such as `contact_forces` of a `Motion`, in base axes are ``np.einsum("...i,...ij->...j", f,
+    axes)``.
 
     Examples
     --------
@@ -49,17 +49,17 @@ def axes(normals: ArrayLike) -> FloatArray:
 
 
 def jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
-    """How fast the bodies of each contact move apart, along normal and tangents: J (..., k, 3, nv), velocities J v.
+    """Return the contact Jacobian J (..., k, 3, nv): J v is each contact's relative velocity, normal, then tangents.
 
-    Its columns are zero but on the paths from the two bodies to their last common ancestor. Forces f (..., k, 3) act as
-    joint forces Jᵀ f. Tangents are those of `contact.axes`.
+    A positive normal velocity separates the bodies. Columns are nonzero only on the paths from the two bodies to their
+    last common ancestor. Forces f (..., k, 3) act as joint forces Jᵀ f. Tangents are those of `contact.axes`.
 
     Parameters
     ----------
     model, q
         As in `aba`.
     touch
-        Contacts, points and normals, from `Contacts.at`; the rest of it is not looked at.
+        Contacts, points and normals, from `Contacts.at`; other fields are not used.
 
     Examples
     --------
@@ -75,16 +75,16 @@ def jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
-    """What velocities add to the accelerations J v̇ + J̇ v of contacts: J̇ v (..., k, 3), m/s².
+    """Return the bias J̇ v (..., k, 3), in m/s², of the contact accelerations J v̇ + J̇ v.
 
-    Points and normals move as the bodies do, unless `touch` says how they move, and that is part of it.
+    Points and normals move with the bodies, unless `touch` contains their velocities, which the bias then includes.
 
     Parameters
     ----------
     model, q, v
         As in `aba`.
     touch
-        Contacts, points, normals and the velocities of both, from `Contacts.at`; the rest of it is not looked at.
+        Contacts, points, normals and the velocities of both, from `Contacts.at`; other fields are not used.
 
     Examples
     --------

@@ -48,42 +48,42 @@ def dynamics(
     iterations: int = 1000,
     start: Motion | None = None,
 ) -> Motion:
-    """Forward dynamics with contacts, joint limits and loops: accelerations and the forces of all that touches.
+    """Return accelerations and forces under contacts, joint limits and loops (forward dynamics).
 
-    Forces obey M v̇ + C = τ + Bᵀ loop_tau + Jᵀ f + limit forces + Lᵀ λ. The bodies of a contact and a joint at its
-    limit do not accelerate into each other, and push only where they would. What slides is held back by μ fₙ, what does
-    not slide is held by up to that. Some states of sliding have no solution (Painlevé); then `conflicts` names the
-    contacts. Bodies that approach are brought to rest within the time constant: for an impact call `contact.impulses`
-    before.
+    Forces obey M v̇ + C = τ + Bᵀ loop_tau + Jᵀ f + limit forces + Lᵀ λ. Bodies in contact, and joints at their limits,
+    do not accelerate into each other; contact and limit forces only push. A sliding contact has the friction μ fₙ
+    against its motion, a sticking contact at most that. Some sliding states have no solution (Painlevé); then
+    `conflicts` names the contacts. Approaching bodies are stopped within the time constant. For an impact, call
+    `contact.impulses` first.
 
     Parameters
     ----------
     model, q, v, tau, f_ext
-        As in `aba`. All is computed in float64, and batch axes of all arrays are broadcast.
+        As in `aba`. Computations are in float64, and batch axes of all arrays are broadcast.
     touch
-        Where and how contacts touch, from `Contacts.at`; None for limits and loops alone. Restitution is not heeded.
+        Where and how contacts touch, from `Contacts.at`; None: only limits and loops. Restitution is ignored.
     loop_tau
         Forces of drives on the joints that close loops, as in `forward_dynamics`; N or N m.
     limits
-        Whether joints stop at their limits of position: each number of q may have some, but for those of quaternions.
-        Or which limits are heeded, some of "position", "velocity" (a joint that has reached its largest velocity
-        gets no faster) and "effort" (what is larger in tau and loop_tau acts as the effort does).
+        Whether joints stop at their position limits; every entry of q may have some, except quaternions. Or which
+        limits to include, some of "position", "velocity" (a joint at its largest velocity gets no faster) and "effort"
+        (tau and loop_tau are clipped to the effort).
     dry_friction
-        Whether dry friction of joints, in the tree or on loops, holds them: a joint that moves is held back by it, one
-        that is still stays so unless it takes more. (In `contact.velocities` and `contact.step` that is told for the
-        velocities found.)
+        Whether to include dry friction of joints, in the tree and of loops: it decelerates joints that move, and holds
+        joints at rest up to its size. (In `contact.velocities` and `contact.step`, the new velocities decide which
+        joints move.)
     time_constant
         Errors of position and velocity decay in this time (s), critically damped: ë + 2 ė/T + e/T² ≥ 0, or = 0 for
-        loops; infinity leaves them alone.
+        loops. Infinity: no correction.
     still
-        Above this velocity (m/s, rad/s) bodies slide, or separate; below they do not.
+        Velocity (m/s, rad/s) above which contacts count as sliding or separating.
     solver
-        "pivoting": exact. "gauss_seidel": iterative, from a good start; it may not end where friction is strong.
+        "pivoting": exact. "gauss_seidel": iterative, for good starts; it may not converge with strong friction.
     tolerance, iterations
         For Gauss-Seidel: as in `bough.lcp.gauss_seidel`, in m/s².
     start
-        The result of a similar state, such as that of the step before: its forces are tried first. It saves most of the
-        work where bodies rest on many contacts.
+        The result for a similar state, such as the previous step. The solver tries its forces first, which saves most
+        of the work if bodies rest on many contacts.
 
     Returns
     -------
@@ -129,19 +129,19 @@ def velocities(
     iterations: int = 1000,
     start: Motion | None = None,
 ) -> Motion:
-    """Motion of first order, M v = τ + Jᵀ f + …: forces make velocities, and nothing moves by itself.
+    """Return velocities of first-order motion, M v = τ + Jᵀ f + …: forces cause velocities; there is no inertia.
 
-    For dragging mechanisms about (kinematic manipulation): they follow as the mass matrix weighs them, stay out of each
-    other, and stop where τ does. There is no gravity. Penetration and errors of loops decay in the time constant.
+    Use it to drag mechanisms (kinematic manipulation): the mass matrix weighs how they follow, bodies do not penetrate,
+    and motion stops when τ does. There is no gravity. Penetration and errors of loops decay in the time constant.
 
     Parameters
     ----------
     model, q
         As in `aba`.
     tau, loop_tau
-        What drags: joint forces (..., nv) and those of joints that close loops, in N s or N m s.
+        Driving impulses: of joints (..., nv), and of joints that close loops, in N s or N m s.
     touch
-        Where and how contacts touch, from `Contacts.at`; None for limits and loops alone.
+        Where and how contacts touch, from `Contacts.at`; None: only limits and loops.
     limits, dry_friction, time_constant, solver, tolerance, iterations, start
         As in `contact.dynamics`, with tolerances in m/s.
 
@@ -179,24 +179,24 @@ def impulses(
     iterations: int = 1000,
     start: Motion | None = None,
 ) -> Motion:
-    """Velocities after an impact, M (v⁺ - v) = Jᵀ p + …, and the impulses of all that touches (N s).
+    """Return velocities after an impact, M (v⁺ - v) = Jᵀ p + …, and all impulses (N s).
 
     Normal velocities u of contacts become u⁺ ≥ -e u, with impulses only where u⁺ = -e u (Moreau's law, for all contacts
-    at once). Where that leaves bodies approaching, since others pushed them, they are then brought to rest. Limits and
-    loops are without restitution, and velocities that break loops are made consistent. Without restitution there always
-    is a solution; a state without one (a body that is to bounce between two walls which hold it) is taken without.
-    Energy does not increase without friction and with one e for all contacts, limits and inconsistent loops aside;
-    otherwise restitution may increase it, as is known of such laws.
+    together). If some bodies still approach afterwards, because others pushed them, a second impact stops them. Limits
+    and loops have no restitution, and velocities that violate loops are made consistent. Without restitution a solution
+    always exists; a state that has none with restitution (a body between two walls that hold it) is solved without.
+    Energy does not increase if there is no friction and all contacts have the same e, apart from limits and
+    inconsistent loops. Otherwise restitution may increase energy, which is a known property of such laws.
 
     Parameters
     ----------
     model, q, v
         As in `aba`, with v before the impact.
     touch
-        Where and how contacts touch, and with what restitution e, from `Contacts.at`; None for limits and loops alone.
-        Contacts with gaps above 1e-6 m take no part.
+        Where and how contacts touch, with restitution e, from `Contacts.at`; None: only limits and loops. Contacts with
+        gaps above 1e-6 m are ignored.
     limits, solver, tolerance, iterations, start
-        As in `contact.dynamics`, with tolerances in m/s. Dry friction and effort have no part in an impact.
+        As in `contact.dynamics`, with tolerances in m/s. Impacts ignore dry friction and effort.
 
     Returns
     -------
@@ -238,23 +238,23 @@ def step(
     iterations: int = 1000,
     start: Motion | None = None,
 ) -> Motion:
-    """Velocities after a step of time, with all contacts, impacts and friction on the way (Stewart and Trinkle 1996).
+    """Return velocities after a time step, including its contacts, impacts and friction (Stewart and Trinkle 1996).
 
-    M (v⁺ - v) = dt (τ - C) + Jᵀ p + …, so that no gap closes further than to zero, gap + dt J v⁺ ≥ 0, and joints do not
-    pass their limits. There always is a solution, whatever slides, but where bodies have sunk in from sides that leave
-    them no way out. Nothing bounces: for restitution see `contact.impulses`. Go on with
-    ``q = bough.integrate(model, q, dt * v)``.
+    M (v⁺ - v) = dt (τ - C) + Jᵀ p + …, such that no gap closes below zero, gap + dt J v⁺ ≥ 0, and joints do not pass
+    their limits. A solution exists also with sliding, except where bodies have penetrated from several sides without a
+    way out. Nothing bounces: for restitution see `contact.impulses`. Continue with ``q = bough.integrate(model, q, dt *
+    v)``.
 
     Parameters
     ----------
     model, q, v, tau, f_ext, loop_tau
         As in `contact.dynamics`, with v before the step.
     touch
-        Where and how contacts touch, from `Contacts.at`; None for limits and loops alone. All contacts count that could
-        close within the step: give the gaps of those that are near. Those below zero, and errors of loops, decay in the
-        time constant, or in the step if that is longer.
+        Where and how contacts touch, from `Contacts.at`; None: only limits and loops. Include all contacts that could
+        close within the step, with their gaps. Negative gaps, and errors of loops, decay in the time constant, or in
+        the step if that is longer.
     dt
-        The step (s), the same for all states.
+        Time step (s), the same for all states.
     limits, dry_friction, time_constant, solver, tolerance, iterations, start
         As in `contact.dynamics`, with tolerances in m/s.
 

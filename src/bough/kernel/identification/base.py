@@ -25,17 +25,17 @@ REGRESSOR_RANK = np.sqrt(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """A smallest set of combinations of inertial parameters that determines all joint forces.
+    """A smallest set of linear combinations of inertial parameters that determines all joint forces.
 
     Attributes
     ----------
     columns
-        The columns of the regressor of the N unknown bodies that are kept: those that do not depend on columns before
-        them (rank).
+        Indices (rank) of the kept columns of the regressor of the N unknown bodies: those that do not depend linearly
+        on earlier columns.
     map
-        The matrix (rank, 10 N) that takes inertial parameters to base parameters; of those kept it is the identity.
+        The matrix (rank, 10 N) that maps inertial parameters to base parameters; its kept columns are the identity.
     names
-        The base parameters in words: the parameter that is kept, with "…" where others are added to it.
+        Names of the base parameters: the kept parameter, with "…" if others are added to it.
     """
 
     columns: NDArray[np.intp]
@@ -44,23 +44,23 @@ class BaseParameters:
 
     @property
     def rank(self) -> int:
-        """How many there are."""
+        """Number of base parameters."""
         return len(self.columns)
 
 
 def base_parameters(model: Model, bodies: str | Sequence[str] | None = None) -> BaseParameters:
-    """The base parameters of a model, found from regressors in random states.
+    """Return the base parameters of a model, from regressors in random states.
 
-    With B for the map and Y for any regressor, Y π = Y[:, columns] (B π): two sets of inertial parameters with the same
-    base parameters cannot be told apart by joint forces. Bodies come from the base outwards, so of a body far out those
-    parameters are kept that no body before it can stand in for.
+    With the map B and any regressor Y, Y π = Y[:, columns] (B π). Joint forces cannot distinguish two sets of inertial
+    parameters with the same base parameters. Bodies are taken from the base outwards: an outer body keeps only the
+    parameters that earlier bodies cannot replace.
 
     Parameters
     ----------
     model
         The mechanism.
     bodies
-        Names of the bodies whose parameters are unknown; None for all. Those of all others are known.
+        Names of the bodies whose parameters are unknown; None: all bodies. The parameters of other bodies are known.
 
     Examples
     --------

@@ -53,26 +53,27 @@ TOLD = 0.5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification:
-    """What was identified; ``print`` shows the parameters found, with their standard deviations.
+    """Result of an identification; ``print`` shows the parameters with their standard deviations.
 
     Attributes
     ----------
     model
-        The model with the parameters found.
+        The model with the identified parameters.
     parameters
-        The inertial parameters of all bodies (10 N), as `bough.identification.parameters` gives them.
+        The inertial parameters of all bodies (10 N), as `bough.identification.parameters` returns them.
     names
-        Names of the parameters that were sought: ten for each body (k).
+        Names of the k unknown parameters: ten for each body.
     covariance
-        The covariance of those (k, k) that follows from `noise` and `spread`, whether or not bodies can be so.
+        Covariance of the unknown parameters (k, k), from `noise` and `spread`, without the condition that bodies are
+        physically consistent.
     noise
-        Standard deviation of the errors of tau (nv), as given or as estimated, in N or N m.
+        Standard deviation of the errors of tau (nv), given or estimated, in N or N m.
     residuals
         τ - Y π - armature · a for each sample (..., nv), in N or N m.
     base
-        The base parameters of the bodies sought.
+        The base parameters of the bodies with unknown parameters.
     untold
-        Names of base parameters of which the data tell little: they are nearly as uncertain as before.
+        Names of base parameters that the data hardly determine: their uncertainty is nearly as large as before.
     """
 
     model: Model
@@ -109,33 +110,33 @@ def identify(
     spread: float = 10.0,
     consistent: bool = True,
 ) -> Identification:
-    """Find masses, centres of mass and inertias of bodies from measured motions and joint forces.
+    """Identify masses, centres of mass and inertias of bodies from measured motions and joint forces.
 
     Parameters
     ----------
     model
-        The mechanism, with what is known beforehand: its parameters are taken for the most probable ones.
+        The mechanism, with prior values: its parameters are taken as the most probable ones.
     data
         Arrays q (..., nq), v, a and tau (..., nv), in this order or by these names: configurations, velocities,
-        accelerations and joint forces of many samples. Forces of springs, dampers and friction are not to be in tau;
-        those of armatures are.
+        accelerations and joint forces of many samples. Subtract forces of springs, dampers and friction from tau, but
+        not those of armatures.
     bodies
-        Names of the bodies whose parameters are sought; None for all. All others are known.
+        Names of the bodies with unknown parameters; None: all bodies. The parameters of other bodies are known.
     noise
-        Standard deviation of the errors of tau, a number or one for each degree of freedom (N or N m). None estimates
-        one for each from what is left of tau; for that there must be more samples than parameters sought.
+        Standard deviation of the errors of tau: one number, or one for each degree of freedom (N or N m). None:
+        estimated for each degree of freedom from the residuals, which needs more samples than unknown parameters.
     spread
-        How far parameters may be from those of the model: a standard deviation, as a multiple of the size of each. A
-        small one, such as 0.1, says that the model is nearly right, and draws results to it; few data need it.
+        Standard deviation of the parameters around those of the model, relative to the size of each. A small value,
+        such as 0.1, means that the model is nearly right, and pulls results towards it; it is needed with little data.
     consistent
-        Whether each body is to be one that can exist: positive mass, inertias that obey the triangle inequality.
-        The fit is then the best of all such bodies, or there is a `SingularError` where it does not converge.
-        Without, a result that no body has is refused.
+        Whether each body must be physically consistent: positive mass, and inertias that obey the triangle inequality.
+        The result is then the best fit of such bodies, or a `SingularError` if it does not converge. If False, an
+        inconsistent result raises an error.
 
     Returns
     -------
     Identification
-        The model found, with residuals, covariance, and what the data could not tell.
+        The identified model, with residuals, covariance, and the names of parameters that the data do not determine.
 
     Examples
     --------

@@ -35,10 +35,10 @@ LOWER = ((0, 1, 1, 2, 2, 2), (0, 0, 1, 0, 1, 2))
 
 
 def parameters(model: Model) -> Floats:
-    """The inertial parameters π of all bodies, (10 N).
+    """Return the inertial parameters π (10 N) of all bodies.
 
     For each body, in the order of ``model.bodies``: mass (kg), m c (3, kg m), and the inertia about the origin of the
-    body frame, xx yx yy zx zy zz (kg m²). That is Pinocchio's order.
+    body frame, xx yx yy zx zy zz (kg m²). This is Pinocchio's order.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def _of_inertia(inertia: Inertia, name: str) -> Floats:
 
 
 def parameter_names(model: Model) -> tuple[str, ...]:
-    """What the inertial parameters are called: ``"mass of hand"``, ``"h_x of hand"``, …, ``"J_zz of hand"``.
+    """Return the names of the inertial parameters: ``"mass of hand"``, ``"h_x of hand"``, …, ``"J_zz of hand"``.
 
     Examples
     --------
@@ -77,21 +77,21 @@ def parameter_names(model: Model) -> tuple[str, ...]:
 
 
 def with_parameters(model: Model, values: ArrayLike, bodies: str | Sequence[str] | None = None) -> Model:
-    """The same mechanism with other inertial parameters.
+    """Return the same mechanism with other inertial parameters.
 
     Parameters
     ----------
     model
         The mechanism.
     values
-        Inertial parameters (10 N) in the order of `parameters`, or those of `bodies` alone.
+        Inertial parameters (10 N) in the order of `parameters`, or only those of `bodies`.
     bodies
-        Names of the bodies they are of; None for all.
+        Names of the bodies of `values`; None: all bodies.
 
     Returns
     -------
     Model
-        It has the inertias given, each of which a rigid body must have.
+        The model with the given inertias, each of which must be that of a rigid body.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def with_parameters(model: Model, values: ArrayLike, bodies: str | Sequence[str]
 
 
 def pseudo_inertia(values: ArrayLike) -> Floats:
-    """The pseudo-inertias (..., 4, 4) of bodies with inertial parameters (..., 10): ∫ (r, 1) (r, 1)ᵀ dm.
+    """Return pseudo-inertias (..., 4, 4) of bodies with inertial parameters (..., 10): ∫ (r, 1) (r, 1)ᵀ dm.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def pseudo_inertia(values: ArrayLike) -> Floats:
 
 
 def is_consistent(values: ArrayLike) -> NDArray[np.bool_]:
-    """Whether inertial parameters (..., 10) are those of some body: whether the pseudo-inertia is positive definite.
+    """Return whether inertial parameters (..., 10) are physical: whether the pseudo-inertia is positive definite.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def is_consistent(values: ArrayLike) -> NDArray[np.bool_]:
 
 
 def log_cholesky(values: ArrayLike) -> Floats:
-    """Ten free numbers θ (..., 10) for the inertial parameters (..., 10) of bodies: α, d (3), s (3), t (3).
+    """Return ten free numbers θ (..., 10) for inertial parameters (..., 10) of bodies: α, d (3), s (3), t (3).
 
     The pseudo-inertia is U Uᵀ with U = exp(α) [[exp(d₁), s₁, s₃, t₁], [0, exp(d₂), s₂, t₂], [0, 0, exp(d₃), t₃],
     [0, 0, 0, 1]].
@@ -176,7 +176,7 @@ def log_cholesky(values: ArrayLike) -> Floats:
 
 
 def from_log_cholesky(numbers: ArrayLike) -> Floats:
-    """The inertial parameters (..., 10) of bodies from ten free numbers each: the way back of `log_cholesky`.
+    """Return the inertial parameters (..., 10) of bodies from ten free numbers each: the inverse of `log_cholesky`.
 
     Examples
     --------

@@ -15,9 +15,9 @@ __all__ = ["kinetic_energy_regressor", "momentum_regressor", "potential_energy_r
 def torque_regressor(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The matrix Y with τ = Y π: joint forces are linear in the inertial parameters π of `parameters`.
+    """Return the matrix Y of τ = Y π: joint forces are linear in the inertial parameters π of `parameters`.
 
-    Armatures are not among them: `bough.rnea` gives Y π + armature · a.
+    π does not include armatures: `bough.rnea` returns Y π + armature · a.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def torque_regressor(
 def kinetic_energy_regressor(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The row y with: kinetic energy = y π (J), without that of armatures (..., 10 N); see `torque_regressor`.
+    """Return the row y (..., 10 N) of: kinetic energy = y π (J), without armatures; see `torque_regressor`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def kinetic_energy_regressor(
 def potential_energy_regressor(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The row y with: potential energy = y π (J) (..., 10 N); see `torque_regressor`.
+    """Return the row y (..., 10 N) of: potential energy = y π (J); see `torque_regressor`.
 
     Examples
     --------
@@ -86,9 +86,9 @@ def potential_energy_regressor(
 def momentum_regressor(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The matrix Y with: momentum = Y π (..., 6, 10 N); see `torque_regressor`.
+    """Return the matrix Y (..., 6, 10 N) of: momentum = Y π; see `torque_regressor`.
 
-    The momentum is that about the origin of the base, in its axes, linear part first (N s, N m s). That about the
+    This is the momentum about the origin of the base, in base axes, linear part first (N s, N m s). Momentum about the
     centre of mass is not linear in π.
 
     Examples

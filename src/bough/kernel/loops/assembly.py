@@ -49,32 +49,33 @@ def assemble(
     iterations: int = 200,
     out: FloatArray | None = None,
 ) -> FloatArray:
-    """A configuration (..., nq) near q that meets all constraints and limits of a model, by damped Gauss-Newton steps.
+    """Return a configuration (..., nq) near q that meets all constraints and limits, by damped Gauss-Newton steps.
 
-    Joints of the tree are nowhere past their limits, those that close loops by no more than the tolerance. Where limits
-    stand in the way of the nearest assembly, others are looked for further away, the same in every call.
+    Joints of the tree stay within their limits; joints that close loops exceed theirs by at most the tolerance. If
+    limits prevent the nearest assembly, the search continues farther away; it is deterministic.
 
     Parameters
     ----------
     model
         The mechanism.
     q
-        A rough guess (..., nq), within limits or not. Which of several assemblies is found depends on it. Angles whose
-        turns nothing counts are at most half a turn from it.
+        A rough guess (..., nq), within limits or not. If there are several assemblies, the guess determines the result.
+        Angles for which whole turns mean nothing are at most half a turn from the guess.
     hold
-        Names of joints that keep their configuration, such as the driven ones; one name will do.
+        Names of joints that keep their configuration, such as driven joints: one name, or several.
     tolerance
-        How far each row of `loops.errors` may be from zero (m, rad).
+        Largest error of each row of `loops.errors` (m, rad).
     iterations
-        Number of steps after which to give up, or to look elsewhere.
+        Number of steps after which the search gives up, or continues elsewhere.
     out
         Array to write the result to.
 
     Raises
     ------
     AssemblyError
-        If the constraints cannot be met from there; the message names the worst one, and joints at their limits. Where
-        no step leads any nearer it says so, and what `tolerance` would be met. If a joint is held past its limits.
+        If the search finds no solution; the message names the worst constraint, and joints at their limits. If no step
+        reduces the errors further, the message says so, and gives the `tolerance` that would be met. Also if a joint in
+        `hold` is outside its limits.
 
     Examples
     --------
@@ -234,9 +235,9 @@ def _guess_moved_to(bounds: Bounds, guess: FloatArray) -> str:
 def consistent_velocity(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The velocity (..., nv) nearest to v that the constraints allow, L v = 0, in the metric of the mass matrix.
+    """Return the velocity (..., nv) nearest to v that the constraints allow, L v = 0, in the metric of the mass matrix.
 
-    It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
+    It is the velocity after the constraints are suddenly enforced: the kinetic energy of the change is minimal.
 
     Parameters
     ----------
@@ -264,11 +265,11 @@ def consistent_velocity(
 
 
 def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[FloatArray, FloatArray]:
-    """A state (..., nq), (..., nv) nearer to the constraints: q after one Newton step, and v as they allow there.
+    """Return a state (..., nq), (..., nv) nearer to the constraints: q after one Newton step, and a consistent v there.
 
-    Both steps are the shortest in the metric of the mass matrix. The error of q becomes its square, so that after a
-    step of an integrator one call brings the state back to rounding; far from the constraints see `assemble`. It is
-    one compiled program and costs about twice `forward_dynamics`, unless there are hundreds of rows.
+    Both changes are minimal in the metric of the mass matrix. The error of q is squared, so one call after a step of an
+    integrator brings the state back to rounding errors; far from the constraints use `assemble`. The function is one
+    compiled program and costs about twice as much as `forward_dynamics`, unless there are hundreds of rows.
 
     Parameters
     ----------

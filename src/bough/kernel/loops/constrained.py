@@ -32,12 +32,12 @@ on lifts of crossing bars with 60 to 200 rows."""
 
 
 def errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """How far each constraint of the model is from being met, (..., rows): m for translations, rad for rotations.
+    """Return the error of each constraint of the model (..., rows): m for translations, rad for rotations.
 
-    Rows follow ``model.constraints``, and are named by ``model.constraint_names``. Those of a loop are the components
-    of the displacement of its successor from where its joint, in the nearest configuration, would have it, along the
-    axes of the joint's moving side: x, y, z, then rotations about x, y, z, less those that the joint allows. Where the
-    joint has an axis, z is along it (``joint.alignment``).
+    Rows follow ``model.constraints``; ``model.constraint_names`` names them. The rows of a loop are components of a
+    displacement: from where the loop's joint would place the successor, in its nearest configuration, to where the
+    successor is. Components are along the axes of the joint's moving side: x, y, z, then rotations about x, y, z,
+    without those that the joint allows. If the joint has an axis, z is along it (``joint.alignment``).
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: 
 
 
 def jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The matrix L (..., rows, nv) of the constraints L v = 0; its columns are zero but on the paths of the loops.
+    """Return the matrix L (..., rows, nv) of the constraints L v = 0; columns off the paths of the loops are zero.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s².
+    """Return the bias (..., rows) of the constraints on accelerations, L v̇ + bias = 0: m/s² or rad/s².
 
     Parameters
     ----------
@@ -106,9 +106,10 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = N
 
 
 def coordinates(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The configurations of the joints that close loops, one behind the other in the order of ``model.loops``.
+    """Return the configurations of the joints that close loops, concatenated in the order of ``model.loops``.
 
-    Laid out as q of any joint of the type (..., sum of nq). Where a loop is open it is the nearest configuration.
+    The shape is (..., sum of nq), with the layout that joints of these types have in q. For an open loop, the result is
+    the nearest configuration.
 
     Parameters
     ----------
@@ -130,9 +131,9 @@ def coordinates(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
 
 
 def coordinate_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The matrix B (..., sum of nv, nv) that gives the velocities B v of the joints that close loops.
+    """Return the matrix B (..., sum of nv, nv): B v are the velocities of the joints that close loops.
 
-    Drives, springs and dampers with forces f on these joints act on the tree as joint forces Bᵀ f: add these to tau.
+    Forces f of drives, springs and dampers on these joints act on the tree as joint forces Bᵀ f: add these to tau.
 
     Parameters
     ----------
@@ -154,12 +155,12 @@ def coordinate_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 
 
 def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]:
-    """How many constraints of the model are independent in a configuration (...).
+    """Return the number of independent constraints of the model in a configuration (...).
 
-    Where it is less than the number of rows, some constraints say what others say already: a hinge that closes a planar
-    mechanism has five rows of which two count. It is the rank of L in the metric of the mass matrix, where the rows of
-    one loop and one unit, translations or rotations, are scaled together to unit length: singular values below 1e-6 of
-    the largest count as zero.
+    If it is less than the number of rows, some constraints are redundant: a hinge that closes a planar mechanism has
+    five rows, of which two are independent. The result is the rank of L in the metric of the mass matrix. The rows of
+    one loop and one unit, translations or rotations, are scaled together to unit length, and singular values below 1e-6
+    of the largest count as zero.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedReactions:
-    """The whole forces through the joints of a mechanism with loops: N and N m, linear part first.
+    """Total forces through the joints of a mechanism with loops: N and N m, linear part first.
 
     Attributes
     ----------
@@ -198,7 +199,7 @@ class ConstrainedReactions:
         The force on each body from its parent, in the frame of the body (..., N, 6).
     loops
         The force on the successor of each loop from its predecessor, in the frame of the successor's body, in the order
-        of ``model.loops`` (..., loops, 6). The predecessor gets the opposite force, along the same line.
+        of ``model.loops`` (..., loops, 6). The opposite force acts on the predecessor, along the same line.
     """
 
     joints: FloatArray
@@ -216,20 +217,20 @@ def reactions(
     loop_tau: ArrayLike | None = None,
     check: bool = True,
 ) -> ConstrainedReactions:
-    """The whole forces through all joints and loops of a mechanism that moves under constraints.
+    """Return the total forces through all joints and loops of a mechanism that moves under constraints.
 
-    Every body is in balance with them: I a + v × I v is the sum of what its joints, its loops, gravity and external
-    forces bring to it. Where constraints are redundant the forces depend on which of many λ are given.
+    Every body is in balance: I a + v × I v is the sum of the forces of its joints and loops, gravity and external
+    forces. If constraints are redundant, the result depends on the given λ.
 
     Parameters
     ----------
     model, q, v
         The mechanism, its configuration (..., nq) and its velocity (..., nv).
     a, forces
-        Accelerations (..., nv) and multipliers of the constraints (..., rows): `motion` and `loop_forces` of
-        the `Motion` that `forward_dynamics` returns with ``full=True``.
+        Accelerations (..., nv) and multipliers of the constraints (..., rows): `motion` and `loop_forces` of the
+        `Motion` that `forward_dynamics` returns with ``full=True``.
     f_ext, loop_tau
-        External forces and forces of the loops' drives, as given to `forward_dynamics`.
+        External forces, and forces of drives on loops, as given to `forward_dynamics`.
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
 

@@ -23,15 +23,15 @@ __all__ = ["Anticipated", "anticipate"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Anticipated:
-    """How the rows a of auxiliary constraints follow their forces f, a = A f + b, with all others kept; immutable.
+    """The rows a = A f + b of auxiliary constraints under their forces f, with all primary constraints met; immutable.
 
     Attributes
     ----------
     A
-        Shape (*batch, k, k); symmetric and positive semidefinite if the constraints are workless. Rows that the other
-        constraints hold, but for 1e-12 of what they would be without these, are zero.
+        Shape (*batch, k, k); symmetric and positive semidefinite if the constraints do no work. Rows that the primary
+        constraints hold are zero: those below 1e-12 of their size without these constraints.
     b
-        The a without forces, shape (*batch, k).
+        Value of a without auxiliary forces, shape (*batch, k).
     """
 
     A: FloatArray
@@ -42,12 +42,12 @@ class Anticipated:
     _directions: FloatArray
 
     def motion(self, f: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """The motion of the whole system under forces f of the auxiliary constraints, shape (*batch, k).
+        """Return the motion of the whole system under forces f (*batch, k) of the auxiliary constraints.
 
         Returns
         -------
         acceleration, multiplier
-            v̇ (*batch, nv) and λ (*batch, nc) of the system, as `multipliers` gives them.
+            v̇ (*batch, nv) and λ (*batch, nc) of the system, as `multipliers` returns them.
         """
         auxiliary, system = self._auxiliary, self._auxiliary.system
         known = (self._factor.packed, self._free, self._directions)
@@ -66,44 +66,44 @@ def anticipate(
     c: ArrayLike,
     directions: ArrayLike | None = None,
 ) -> Anticipated:
-    """What forces of auxiliary constraints would do to a system that keeps its own ones (Baraff 1996, section 8).
+    """Return the response of a system with its primary constraints to auxiliary forces (Baraff 1996, section 8).
 
-    The rows a = Jᵃ v̇ + cᵃ follow the forces f by a = A f + b. Choose the forces that make a what it should be, then ask
-    for the motion::
+    The rows a = Jᵃ v̇ + cᵃ depend on the forces f: a = A f + b. Choose the forces that give the desired a, then compute
+    the motion::
 
         factor = bough.maximal.ldlt(system, mass, jacobian)
         problem = bough.maximal.anticipate(factor, factor.solve(b), auxiliary, auxiliary_jacobian, auxiliary_c)
         forces = bough.lcp.pivoting(problem.A, problem.b, conditions, mu)
         acceleration, multiplier = problem.motion(forces.f)
 
-    For equalities alone, `pivoting` with ``Conditions.equalities(auxiliary.nc)`` finds least-squares forces of
-    redundant or contradicting ones. Velocities and impulses obey the same equations: see `multipliers`.
+    If all rows are equalities, use `pivoting` with ``Conditions.equalities(auxiliary.nc)``: redundant or contradicting
+    rows get least-squares forces. Velocities and impulses obey the same equations: see `multipliers`.
 
-    The time is that of half a solution for each row, over the bodies between those it is on and the roots alone, and
-    of the products of the rows there.
+    Each row costs half a solution on the bodies between its own bodies and the roots, and the products with other rows
+    there.
 
     Parameters
     ----------
     factor
         The factor of the system, from `ldlt`.
     free
-        What moves without auxiliary forces, ``factor.solve([force, c])``, shape (..., nv + nc).
+        Motion without auxiliary forces, ``factor.solve([force, c])``, shape (..., nv + nc).
     auxiliary
-        Which bodies the auxiliary constraints are on.
+        The auxiliary constraints and their bodies.
     jacobian
         The blocks of Jᵃ, (..., auxiliary.jacobian_size).
     c
-        What the rows are besides Jᵃ v̇, (..., k).
+        The part cᵃ of the rows, (..., k).
     directions
-        The blocks of Kᵀ, laid out as those of Jᵃ, if the forces K f that the constraints act with are not workless:
-        sliding friction, levers, muscles. Left out, K = Jᵃᵀ, at half the cost.
+        The blocks of Kᵀ, in the layout of Jᵃ, if the constraint forces K f do work: sliding friction, levers, muscles.
+        Default: K = Jᵃᵀ, at half the cost.
 
     Raises
     ------
     ShapeError, FiniteError
         For a wrong shape or data type; for NaN or infinity.
     ModelError
-        If the factor is of another system than the auxiliary constraints.
+        If the factor and the auxiliary constraints belong to different systems.
 
     Examples
     --------

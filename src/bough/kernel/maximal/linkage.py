@@ -33,19 +33,19 @@ STEPS = 50
 
 
 class LinkageTerms(NamedTuple):
-    """M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0 of a linkage: the first six are the arguments of `multipliers`.
+    """The terms of M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0; the first six are the arguments of `multipliers`.
 
     Attributes
     ----------
     system
         The bodies and the primary constraints, in the order of ``linkage.primary``.
     mass, jacobian, force, c
-        Their blocks and numbers, as `multipliers` and `ldlt` take them.
+        Their blocks and values, as `multipliers` and `ldlt` take them.
     compliance
         1 in the rows of armature and 0 in all others; None if no joint has armature.
     auxiliary, auxiliary_jacobian, auxiliary_c
-        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them; joints with
-        armature among them have a compliance of 1 in the rows of that, too.
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them. Auxiliary joints
+        with armature also have a compliance of 1 in the rows of armature.
     """
 
     system: System
@@ -61,23 +61,23 @@ class LinkageTerms(NamedTuple):
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Linkage:
-    """Bodies of many kinds that move by themselves, and constraints of many kinds between them; immutable.
+    """Bodies in maximal coordinates, and constraints between them, both of many kinds; immutable.
 
-    The kinds are in `bough.maximal.bodies` and `bough.maximal.constraints`; users may write others. The state
-    is x (nx numbers) and v (nv numbers), those of one body after the other. Constraints between two bodies, or one and
-    the world, that close no loop are *primary* and solved in linear time; all others are *auxiliary* and solved around
-    them. Arrays may have any leading batch axes; computations are in float64.
+    The kinds are in `bough.maximal.bodies` and `bough.maximal.constraints`; users may write others. The state is x (nx
+    numbers) and v (nv numbers), those of all bodies concatenated. Constraints that close no loop, between two bodies or
+    a body and the world, are *primary* and solved in linear time. All others are *auxiliary* and solved on top of the
+    primary ones. Arrays may have any leading batch axes; computations are in float64.
 
     Parameters
     ----------
     bodies
         Each body by name.
     constraints
-        Each constraint by name, with the names of its bodies: ``{"rod": (Distance(1.0), "a", "b")}``. ``"world"`` is a
-        body too, and the one meant where a name is left out at the end.
+        Each constraint by name, with the names of its bodies: ``{"rod": (Distance(1.0), "a", "b")}``. ``"world"`` is
+        also a body, and the default for omitted names at the end.
     gravity
-        Acceleration of gravity (m/s²), along -z if left out. Bodies in the plane feel its x and y, and two numbers are
-        enough for them: ``gravity=(0.0, -9.81)``.
+        Acceleration of gravity (m/s²); default: along -z. Planar bodies use its x and y, so two numbers are enough:
+        ``gravity=(0.0, -9.81)``.
 
     Examples
     --------
@@ -108,26 +108,26 @@ class Linkage:
 
     @classmethod
     def of(cls, model: Model) -> Linkage:
-        """A model as a linkage: its bodies, and constraints for joints, loops and equalities, called as these are.
+        """Convert a model to a linkage: its bodies, and constraints with the names of joints, loops and equalities.
 
-        A mimic joint is two constraints: the joint it moves like, and the law, called ``"joint follows other"``.
+        A mimic joint becomes two constraints: the joint, and the coupling, named ``"joint follows other"``.
 
         Raises
         ------
         ModelError
-            If the model has a body without mass or volume, or a constraint called as a joint.
+            If the model has a body without mass or volume, or a constraint with the name of a joint.
         """
         return cls(*parts_of(model), model.gravity)
 
     def with_body(self, name: str, body: Body) -> Linkage:
-        """The same linkage with one more body."""
+        """Return the same linkage with one more body."""
         require_name(name, "a body")
         if name in self._bodies:
             raise ModelError(f"body {name!r}: there is a body of this name already")
         return Linkage({**self._bodies, name: body}, self._constraints, self.layout.gravity)
 
     def with_constraint(self, name: str, constraint: Constraint, *bodies: str) -> Linkage:
-        """The same linkage with one more constraint, on bodies given by name."""
+        """Return the same linkage with one more constraint, on bodies given by name."""
         require_name(name, "a constraint")
         if name in self._constraints:
             raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
@@ -180,15 +180,15 @@ class Linkage:
         return tuple(self.constraint_names[k] for k in self.layout.auxiliary)
 
     def x_slice(self, body: str) -> slice:
-        """Where the position of a body is in x."""
+        """Return the slice of x with the position of a body."""
         return self._part(body, "body", self.layout.x_starts)
 
     def v_slice(self, body: str) -> slice:
-        """Where the velocity of a body is in v."""
+        """Return the slice of v with the velocity of a body."""
         return self._part(body, "body", self.layout.system.v_starts)
 
     def rows(self, constraint: str) -> slice:
-        """Which rows belong to a constraint, among its multipliers and errors."""
+        """Return the rows of a constraint, in multipliers and errors."""
         return self._part(constraint, "constraint", self.layout.tie_starts)
 
     def _part(self, name: str, what: str, starts: Sequence[int] | NDArray[np.int64]) -> slice:
@@ -196,62 +196,62 @@ class Linkage:
         return slice(int(starts[k]), int(starts[k + 1]))
 
     def neutral(self) -> FloatArray:
-        """The position (nx,) in which every body is at the origin."""
+        """Return the position (nx,) in which every body is at the origin."""
         return np.array([x for body in self.layout.bodies for x in body.neutral()])
 
     def from_placements(self, placements: ArrayLike) -> FloatArray:
-        """Positions (..., nx) of rigid bodies in space, from placements (..., N, 4, 4) as `bough.placements` gives."""
+        """Return positions (..., nx) of rigid bodies in space, from placements (..., N, 4, 4)."""
         require_rigid(self.layout)
         return np.asarray(programs.run(self.layout, "positions", {"placements": placements}))
 
     def to_placements(self, x: ArrayLike) -> FloatArray:
-        """Placements (..., N, 4, 4) of rigid bodies in space, for `joint_positions` among others."""
+        """Return placements (..., N, 4, 4) of rigid bodies in space, for example for `joint_positions`."""
         require_rigid(self.layout)
         return np.asarray(programs.run(self.layout, "placements", {"x": x}))
 
     # ---- positions -----------------------------------------------------------------------------------------------
 
     def errors(self, x: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
-        """How far constraints on positions are from being met (..., nc), mostly in m or rad; zero for all others.
+        """Return the errors of position constraints (..., nc), mostly in m or rad; zero for all other constraints.
 
-        Of a one-sided constraint it is the distance, which may be positive.
+        For a one-sided constraint, the error is the distance, which may be positive.
 
         Parameters
         ----------
         x
-            Positions (..., nx), those of one body after the other.
+            Positions (..., nx) of all bodies, concatenated.
         time
-            In s (...), for constraints that depend on it; 0 if left out.
+            Time (...) in s, for constraints that depend on it; default: 0.
         """
         return np.asarray(programs.run(self.layout, "errors", {"x": x, "time": time}))
 
     def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
-        """How far velocities v (..., nv) are from meeting the constraints (..., nc), mostly in m/s or rad/s.
+        """Return the errors of velocities v (..., nv) in the constraints (..., nc), mostly in m/s or rad/s.
 
-        `x` and `time` are those of `errors`.
+        `x` and `time` are as in `errors`.
         """
         return np.asarray(programs.run(self.layout, "rates", {"x": x, "v": v, "time": time}))
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
+        """Return positions (..., nx) reached from x by moving with the constant velocities v for a unit of time."""
         return np.asarray(programs.run(self.layout, "integrate", {"x": x, "v": v}))
 
     def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = ASSEMBLED) -> FloatArray:
-        """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
+        """Return positions (..., nx) near x that meet all position constraints, by Newton steps in the metric of M.
 
-        Steps obey constraints on velocities as well: what rolls is rolled into place.
+        Steps also obey velocity constraints: rolling bodies roll into place.
 
         Parameters
         ----------
         x, time
             As for `errors`.
         tolerance
-            How far constraints may be off in the end (m, rad).
+            Largest error of the result (m, rad).
 
         Raises
         ------
         AssemblyError
-            If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
+            If the error of a constraint of the result exceeds `tolerance` (m, rad); the message names it.
         """
         tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
         two_sided = ~self.layout.one_sided[self.layout.rows]
@@ -283,9 +283,9 @@ class Linkage:
         *,
         time_constant: float = TIME_CONSTANT,
     ) -> LinkageTerms:
-        """The equations of the accelerations; arguments are those of `accelerations`.
+        """Return the equations of the accelerations; arguments are those of `accelerations`.
 
-        Where no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
+        If no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
         given = {"x": x, "v": v, "force": force, "time": time, "rate": np.array(stabilisation(time_constant))}
         mass, J, f, c, _ = programs.run(self.layout, "terms", given)
@@ -303,25 +303,25 @@ class Linkage:
         *,
         time_constant: float = TIME_CONSTANT,
     ) -> Motion:
-        """Accelerations under forces: M v̇ = Jᵀ λ + weight + force.
+        """Return accelerations under forces: M v̇ = Jᵀ λ + weight + force.
 
         Parameters
         ----------
         x, v
             Positions (..., nx) and velocities (..., nv), which should meet the constraints: see `project`, `impulses`.
         force
-            Forces on the bodies from outside (..., nv), laid out as v: force · v is power. None for none.
+            External forces on the bodies (..., nv), in the layout of v: force · v is power. None: no forces.
         time
-            In s (...), for constraints that depend on it; 0 if left out.
+            Time (...) in s, for constraints that depend on it; default: 0.
         time_constant
-            Errors e decay as ë + 2 ė/T + e/T² = 0, those of constraints on velocities as ṙ + r/T = 0; s. Infinity
-            leaves them alone.
+            Time constant T (s): errors e decay as ë + 2 ė/T + e/T² = 0, those of velocity constraints as ṙ + r/T = 0.
+            Infinity: no correction.
 
         Raises
         ------
         SingularError
-            If a body has a mass block that is not positive definite; or, beyond 2000 rows, if those of a primary
-            constraint depend on each other in some state.
+            If a body has a mass block that is not positive definite. With more than 2000 rows, also if the rows of a
+            primary constraint are linearly dependent in some state.
         """
         given = {"x": x, "v": v, "force": force, "time": time}
         return self._motion("acceleration", stabilisation(time_constant), given)
@@ -334,31 +334,31 @@ class Linkage:
         *,
         time_constant: float = TIME_CONSTANT,
     ) -> Motion:
-        """Velocities in a world without inertia, where force is mass times velocity: M v = Jᵀ λ + force.
+        """Return velocities of first-order motion, where force is mass times velocity: M v = Jᵀ λ + force.
 
-        For moving a linkage about by hand: it goes where it is pulled and stops when it is let go. There is no weight.
+        Use it to drag a linkage: it moves where it is pulled, and stops when it is released. There is no weight.
 
         Parameters
         ----------
         x, force, time
             As for `accelerations`; a force of 1 N moves 1 kg with 1 m/s.
         time_constant
-            Errors decay as ė + e/T = 0; s.
+            Time constant T (s): errors decay as ė + e/T = 0.
         """
         return self._motion("first order", stabilisation(time_constant), {"x": x, "force": force, "time": time})
 
     def impulses(
         self, x: ArrayLike, v: ArrayLike, impulse: ArrayLike | None = None, time: ArrayLike | None = None
     ) -> Motion:
-        """Velocities v⁺ right after impulses, such as constraints allow: M (v⁺ - v) = Jᵀ λ + impulse.
+        """Return velocities v⁺ after impulses, which meet the constraints: M (v⁺ - v) = Jᵀ λ + impulse.
 
         Parameters
         ----------
         x, v, time
             As for `accelerations`; v are the velocities before.
         impulse
-            Impulses on the bodies from outside (..., nv), laid out as v; N s or N m s. Without any, velocities are made
-            consistent: v⁺ is the nearest to v in the metric of M.
+            External impulses on the bodies (..., nv), in the layout of v; N s or N m s. Without impulses, velocities
+            become consistent: v⁺ is the nearest velocity to v in the metric of M.
         """
         return self._motion("impulse", 0.0, {"x": x, "v": v, "force": impulse, "time": time})
 

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Maximal(NamedTuple):
-    """A model in maximal coordinates at one state, or a batch of them: the arguments of `multipliers` and `ldlt`.
+    """A model in maximal coordinates at one state, or at a batch: the arguments of `multipliers` and `ldlt`.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Maximal(NamedTuple):
     force
         Force on each body: joint forces, external forces, gravity, velocity products, (..., N·6); N and N m.
     c
-        What the constraints ask for, (..., nc).
+        The term c of the constraints J v̇ + c + C λ = 0, (..., nc).
     compliance
         1 in the rows of armature and 0 in all others, (nc,); None if no joint has armature.
     """
@@ -59,12 +59,12 @@ class Maximal(NamedTuple):
 def of_model(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, check: bool = True
 ) -> Maximal:
-    """A model in maximal coordinates, for `maximal.multipliers`.
+    """Convert a model to maximal coordinates, for `maximal.multipliers`.
 
     ``a, lam = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau))`` are accelerations and multipliers.
 
-    The coordinates are the spatial velocities and accelerations of the bodies in their own frames, linear part first:
-    the accelerations, reshaped to (..., N, 6), are those of `accelerations` for the joint accelerations of `aba`.
+    The coordinates are spatial velocities and accelerations of the bodies in their own frames, linear part first. The
+    accelerations, reshaped to (..., N, 6), are those that `accelerations` returns for the joint accelerations of `aba`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def of_model(
     Returns
     -------
     Maximal
-        The system, and the arguments of `multipliers` behind it.
+        The system, and the other arguments of `multipliers`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def of_model(
 def dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, check: bool = True
 ) -> tuple[FloatArray, FloatArray]:
-    """Forward dynamics in maximal coordinates, in one program: what `multipliers` gives for `of_model`.
+    """Return forward dynamics in maximal coordinates, in one program: the result of `multipliers` for `of_model`.
 
     Parameters
     ----------
@@ -139,16 +139,16 @@ def dynamics(
 
 
 class MaximalLoops(NamedTuple):
-    """The loops and couplings of a model in maximal coordinates at one state, or a batch: arguments of `anticipate`.
+    """Loops and couplings of a model in maximal coordinates, at one state or a batch: arguments of `anticipate`.
 
     Attributes
     ----------
     auxiliary
-        Beside the system of `of_model`, the constraints of the model in order, each on the bodies it touches.
+        The constraints of the model, in order, each with its bodies in the system of `of_model`.
     jacobian
         The blocks of their rows (..., auxiliary.jacobian_size).
     c
-        What the rows are besides Jᵃ v̇, with the terms that bring errors back to zero (..., rows).
+        The part cᵃ of the rows, with the terms that correct errors (..., rows).
     """
 
     auxiliary: Auxiliary
@@ -159,9 +159,9 @@ class MaximalLoops(NamedTuple):
 def of_loops(
     model: Model, q: ArrayLike, v: ArrayLike, *, time_constant: float = TIME_CONSTANT, check: bool = True
 ) -> MaximalLoops:
-    """The loops and couplings of a model beside its tree, in maximal coordinates.
+    """Convert the loops and couplings of a model to maximal coordinates.
 
-    With them a mechanism with loops moves as `forward_dynamics` says::
+    With them, the accelerations of a mechanism with loops are those of `forward_dynamics`::
 
         system, mass, jacobian, force, c, compliance = bough.maximal.of_model(model, q, v, tau)
         factor = bough.maximal.ldlt(system, mass, jacobian, compliance)
@@ -198,25 +198,25 @@ def of_loops(
 def joint_positions(
     model: Model, placements: ArrayLike, q0: ArrayLike | None = None, *, tolerance: float = TOUCHING
 ) -> FloatArray:
-    """The configuration in which the bodies are placed as given, (..., nq): the inverse of `placements`.
+    """Return the configuration (..., nq) in which the bodies have given placements: the inverse of `placements`.
 
     Parameters
     ----------
     model
         The mechanism, without mimic joints.
     placements
-        Placement of each body in the base, (..., N, 4, 4), as `placements` gives it; in metres.
+        Placement of each body in the base frame, (..., N, 4, 4), as `placements` returns it; in metres.
     q0
-        A configuration near the one sought, (..., nq): of those that differ by whole turns the nearest is found.
-        Neutral if left out.
+        A configuration near the result, (..., nq): of configurations that differ by whole turns, the result is the
+        nearest. Default: neutral.
     tolerance
-        How far a body may be from where its joint allows it to be, in metres and radians. Such bodies count as being
-        at the nearest place that the joint allows.
+        Largest distance of a body from the nearest placement that its joint allows, in metres and radians. Bodies
+        within it are treated as being at that placement.
 
     Raises
     ------
     ModelError
-        If a body is farther off; the message names the joint.
+        If a body is farther away; the message names the joint.
 
     Examples
     --------
@@ -241,15 +241,15 @@ def joint_positions(
 
 
 def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> FloatArray:
-    """Joint velocities (..., nv) from velocities of the bodies: the inverse of `velocities` in LOCAL frames.
+    """Return joint velocities (..., nv) from velocities of the bodies: the inverse of `velocities` in LOCAL frames.
 
     Parameters
     ----------
     model, q
         The mechanism, without mimic joints, and its configuration (..., nq).
     velocities
-        Spatial velocities of the bodies (..., N, 6), each in its own frame, linear part first (m/s, rad/s). What the
-        joints do not allow is left out, in the sense of least squares in the frame of the joint.
+        Spatial velocities of the bodies (..., N, 6), each in its own frame, linear part first (m/s, rad/s). Motions
+        that the joints do not allow are ignored, in the sense of least squares in the frame of the joint.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> Float
 
 
 def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations: ArrayLike) -> FloatArray:
-    """Joint accelerations (..., nv) from those of the bodies: the inverse of `accelerations` in LOCAL frames.
+    """Return joint accelerations (..., nv) from those of the bodies: the inverse of `accelerations` in LOCAL frames.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations:
         The mechanism, without mimic joints, its configuration (..., nq) and its velocity (..., nv).
     accelerations
         Spatial accelerations of the bodies (..., N, 6), each in its own frame, linear part first (m/s², rad/s²), as
-        `maximal.dynamics` gives them. What the joints do not allow is left out.
+        `maximal.dynamics` returns them. Motions that the joints do not allow are ignored.
 
     Examples
     --------
@@ -285,10 +285,10 @@ def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations:
 
 
 def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: ArrayLike) -> FloatArray:
-    """The whole force through each joint from the multipliers of its constraint, (..., N, 6); N and N m.
+    """Return the total force through each joint (..., N, 6), from the multipliers of its constraint; N and N m.
 
-    Row i-1 acts on body i, in its frame, linear part first, and comes from its parent. It is made of the joint force
-    tau, less what armature takes, and of the reaction of the joint.
+    Row i-1 is the force on body i from its parent, in the frame of body i, linear part first. It is the joint force
+    tau, without the part that accelerates the armature, plus the reaction of the joint.
 
     Parameters
     ----------
@@ -311,14 +311,15 @@ def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: Arra
 
 
 def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: ArrayLike) -> FloatArray:
-    """The multipliers (..., nc) of given forces through the joints: the inverse of `joint_reactions`.
+    """Return the multipliers (..., nc) of given forces through the joints: the inverse of `joint_reactions`.
 
     Parameters
     ----------
     model, q, tau
         As for `joint_reactions`.
     reactions
-        The whole force through each joint (..., N, 6), on its body, in its frame, linear part first; N and N m.
+        The total force through each joint (..., N, 6), on its body, in the frame of the body, linear part first; N and
+        N m.
 
     Examples
     --------

@@ -38,19 +38,19 @@ def ldlt(
     Parameters
     ----------
     system
-        Which bodies there are, and between which of them there are constraints.
+        The bodies, and the constraints between them.
     mass
-        The symmetric positive-definite blocks of M, one after the other, each row by row, (..., mass_size); if all N
-        bodies have the dimension d, an array (..., N, d, d) reshaped to (..., N·d·d). Lower triangles are read. What
-        the system knows of the blocks beforehand is left out, here and below.
+        The symmetric positive-definite blocks of M, concatenated, each row by row, (..., mass_size). If all N bodies
+        have the dimension d, this is an array (..., N, d, d) reshaped to (..., N·d·d). Lower triangles are read. Omit
+        entries that the system already knows, here and in `jacobian`.
     jacobian
-        The blocks of J, (..., jacobian_size): for each constraint that of its first body, then that of its second,
-        each row by row; the world has none.
+        The blocks of J, (..., jacobian_size): for each constraint the block of its first body, then that of its second,
+        each row by row; the world has no block.
     compliance
-        The diagonal of C, (..., nc), not negative; zero if left out. A compliant constraint gives way to its
+        The diagonal of C, (..., nc), not negative; default: zero. A constraint with compliance yields to its
         multiplier: J v̇ + c + C λ = 0.
     out
-        Where to write the entries of the factor, shape (*batch, factor_size). The factor shares them.
+        Array for the entries of the factor, shape (*batch, factor_size). The factor shares its memory.
 
     Returns
     -------
@@ -62,8 +62,8 @@ def ldlt(
     ShapeError, FiniteError
         For a wrong shape or data type; for NaN or infinity.
     SingularError
-        If a block of M is not positive definite, or if rows of a constraint depend on each other as far as the body
-        beyond it can tell; the message names the body or constraint.
+        If a block of M is not positive definite, or if the rows of a constraint are linearly dependent on its outer
+        body; the message names the body or constraint.
 
     Examples
     --------
@@ -89,10 +89,10 @@ def multipliers(
     *,
     out: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Accelerations and multipliers of a system: M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0, in linear time.
+    """Return accelerations and multipliers: M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0, in linear time.
 
-    Velocities and impulses obey the same equations: with momenta M v for `force` and c = 0 the result is the nearest
-    velocity that the constraints allow, and the impulses that bring it about.
+    Velocities and impulses obey the same equations. With momenta M v as `force` and c = 0, the results are the nearest
+    velocity that the constraints allow, and the impulses that cause it.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ def multipliers(
     force
         Forces on the bodies, in the order of their coordinates, (..., nv).
     c
-        What the constraints ask for, (..., nc).
+        The term c of the constraints, (..., nc).
     out
-        Where to write [v̇, λ], shape (*batch, nv + nc). It saves the memory of a fresh array.
+        Array to write [v̇, λ] to, shape (*batch, nv + nc). It avoids allocating a new array.
 
     Returns
     -------
     acceleration, multiplier
-        v̇ (..., nv) and λ (..., nc), parts of one array; the constraints act on the bodies with the force Jᵀ λ.
+        v̇ (..., nv) and λ (..., nc), views of one array; the constraints act on the bodies with the force Jᵀ λ.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def multipliers(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SystemFactor:
-    """A factorised H = [[M, -Jᵀ], [-J, -C]], or a batch of them; immutable. Made by `ldlt`.
+    """A factorised H = [[M, -Jᵀ], [-J, -C]], or a batch of them, from `ldlt`; immutable.
 
     Attributes
     ----------
@@ -168,20 +168,21 @@ class SystemFactor:
         return self.packed.shape[:-1]
 
     def solve(self, b: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """The solution x = [v̇, λ] of H x = b, where b = [force, c].
+        """Return the solution x = [v̇, λ] of H x = b, where b = [force, c].
 
         Parameters
         ----------
         b
-            A vector, shape (*batch, nv + nc), or k columns, shape (*batch, nv + nc, k); batch axes are broadcast, and
-            a vector is what has at most as many axes as `packed`.
+            A vector, shape (*batch, nv + nc), or k columns, shape (*batch, nv + nc, k). b is read as a vector if it has
+            at most as many axes as `packed`. Batch axes are broadcast.
         out
-            Where to write the result. It may be b itself.
+            Array to write the result to; may be b itself.
 
         Returns
         -------
         x
-            As b, broadcast: accelerations (nv), then multipliers (nc), in units of b over those of M and J.
+            Same shape as b, broadcast: accelerations (nv), then multipliers (nc), in units of b divided by those of M
+            and J.
         """
         system = self.system
         return apply(entry(system, "solve", system_program), system.nv + system.nc, self.packed, b, out, "solve", "b")
