@@ -81,8 +81,8 @@ def step_function(
 
     def bind(x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:
         numbers = {key: values for key, values in x.items() if key != "parameters"}
-        taken: tuple[Any, ...] = _taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)
-        return linearised(*taken, accelerations)
+        own, its, values = _taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)
+        return linearised(own, its, values, accelerations)
 
     made.differential = lambda inputs: ImplicitLinear(bind, inputs, sizes, "a")
     return made
