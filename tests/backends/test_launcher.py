@@ -288,7 +288,7 @@ def test_where_arrays_cannot_be_read_python_launches_the_same_code(
     many = [np.stack([a] * 11) for a in x]
     expected = {name: call(model, *x) for name, call in CALLS.items()}
     monkeypatch.setattr("bough.backends.llvm.has_entry", lambda: False)
-    monkeypatch.setattr("bough.backends.llvm.kernel.has_entry", lambda: False)
+    monkeypatch.setattr("bough.backends.native.interpreter.has_entry", lambda: False)
     bough.set_backend("llvm")  # which forgets the functions made before
     for name, call in CALLS.items():
         np.testing.assert_array_equal(call(model, *x), expected[name])

@@ -1,7 +1,7 @@
 """Programs: what an algorithm becomes when it is traced. This folder knows no robots."""
 
 from bough.program.check import check
-from bough.program.count import count
+from bough.program.count import count, work
 from bough.program.early import judge_early
 from bough.program.evaluate import Evaluator, evaluate
 from bough.program.forward import pushed_forward
@@ -34,5 +34,6 @@ __all__ = [
     "CARRIED", "HANDED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop",
     "Program", "Store", "Switch", "TooLong",
     "check", "count", "evaluate", "few_alive", "fuse", "in_one", "in_parts", "in_stages", "judge_early", "most_alive",
-    "pulled_back", "pushed_forward", "read_late", "runs_back", "show", "simplify", "trace", "walk", "write_once",
+    "pulled_back", "pushed_forward", "read_late", "runs_back", "show", "simplify", "trace", "walk", "work",
+    "write_once",
 ]  # fmt: skip

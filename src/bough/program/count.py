@@ -1,14 +1,20 @@
-"""The number of operations a program performs on numbers, loops included."""
+"""The number of operations a program performs on numbers, loops included: exact, or a quick estimate."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from bough.program.ir import Apply, Block, Const, Load, Loop, Program, Store, Switch
+from bough.program.ir import Apply, Block, Const, Load, Loop, Program, Store, Switch, walk
 from bough.scalar import INDEX_OPS, OPS, Count
 
-__all__ = ["count"]
+__all__ = ["count", "work"]
+
+WEIGHTS = {"sin": 12.0, "cos": 12.0, "div": 8.0, "sqrt": 8.0, "atan2": 60.0, "iadd": 0.0, "imul": 0.0}
+"""Estimated cost of operations that differ from a multiplication."""
+
+TURNS = 4  # of a loop whose count is read from a table
+EARLY = 4  # turns of a loop that ends once all states are done
 
 
 def count(program: Program) -> Count:
@@ -62,3 +68,23 @@ class _Counter:
         moved = [known.get(v) for v in values]
         for result, value in zip(to, moved, strict=True):
             known[result] = value
+
+
+def work(program: Program) -> float:
+    """Estimate the cost of a program in multiplications, without following its tables."""
+    return _work(program.body, {x.result: x.value for x in walk(program.body) if isinstance(x, Const)})
+
+
+def _work(block: Block, constants: dict[int, Any]) -> float:
+    total = 0.0
+    for x in block:
+        if isinstance(x, Apply):
+            total += WEIGHTS.get(x.op, 1.0)
+        elif isinstance(x, Load | Store):
+            total += 0.5
+        elif isinstance(x, Loop):
+            turns = max(int(constants.get(x.count, TURNS)), 0)
+            total += (turns if x.done is None else min(turns, EARLY)) * _work(x.body, constants)
+        elif isinstance(x, Switch):
+            total += max(_work(branch, constants) for branch in x.branches)
+    return total

@@ -21,32 +21,12 @@ from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Limbs
 from bough.errors import ProgramError
-from bough.program import (
-    Apply,
-    Block,
-    Buffer,
-    Const,
-    Load,
-    Loop,
-    Program,
-    Store,
-    Switch,
-    fuse,
-    judge_early,
-    walk,
-    write_once,
-)
+from bough.program import Buffer, Loop, Program, Store, fuse, judge_early, work, write_once
 
 __all__ = ["Artifact", "compile_program"]
 
 OPERATION, MOVE = 400.0, 20.0
 """Picoseconds for an operation on one vector, and for moving a byte between rows and lanes."""
-
-WEIGHTS = {"sin": 12.0, "cos": 12.0, "div": 8.0, "sqrt": 8.0, "atan2": 60.0, "iadd": 0.0, "imul": 0.0}
-"""Operations that take longer than most, or nothing."""
-
-TURNS = 4  # of a loop whose count is read from a table
-EARLY = 4  # turns of a loop that ends once all states are done
 
 WIDEST = 32  # bytes of the vectors that limbs are packed into: four legs or arms in float64
 
@@ -136,27 +116,11 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
 
 def _cost(program: Program, real: Real) -> int:
     """Roughly how long a state takes, in picoseconds: operations, and numbers that are moved to lanes and back."""
-    constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
     moved = sum(_moved(program, b, real) for b in program.buffers if b.role in ("input", "output"))
-    return int(OPERATION * _operations(program.body, constants) / real.lanes + MOVE * moved * real.size)
+    return int(OPERATION * work(program) / real.lanes + MOVE * moved * real.size)
 
 
 def _moved(program: Program, b: Buffer, real: Real) -> int:
     """How many numbers of an array are moved: of results in lanes each value once."""
     stored = [x.value for x in program.body if isinstance(x, Store) and x.buffer == b.name]
     return len({*stored}) if len(stored) == b.size and real.lanes > 1 else b.size
-
-
-def _operations(block: Block, constants: dict[int, Any]) -> float:
-    total = 0.0
-    for x in block:
-        if isinstance(x, Apply):
-            total += WEIGHTS.get(x.op, 1.0)
-        elif isinstance(x, Load | Store):
-            total += 0.5
-        elif isinstance(x, Loop):
-            turns = max(int(constants.get(x.count, TURNS)), 0)
-            total += (turns if x.done is None else min(turns, EARLY)) * _operations(x.body, constants)
-        elif isinstance(x, Switch):
-            total += max(_operations(branch, constants) for branch in x.branches)
-    return total

@@ -14,9 +14,6 @@ from bough.program import Load
 
 __all__ = ["llvm_source"]
 
-CHUNK = "define internal "
-"""How the function of a chunk begins."""
-
 
 def llvm_source(names: Names, space: Workspace, loops_apart: bool) -> tuple[str, str | None]:
     """The module of a program, and with `loops_apart` one of its functions with loops; None without.
@@ -37,11 +34,10 @@ def llvm_source(names: Names, space: Workspace, loops_apart: bool) -> tuple[str,
         parts += [sincos_source(one) for one in reals]
     parts += turns
     for chunk in plan.chunks:
-        text = ChunkWriter(names, chunk).source()
-        if loops_apart and chunk.loops(plan.constants) and "@sincos" not in text:  # which is a function of this module
-            apart.append(text.replace(CHUNK, "define hidden ", 1))
-            text = f"declare hidden fastcc void @chunk_{chunk.number}(ptr) #0"
-        parts.append(text)
+        alone = loops_apart and chunk.gains_from_passes(plan.constants)
+        (apart if alone else parts).append(ChunkWriter(names, chunk).source("hidden" if alone else "internal"))
+        if alone:
+            parts.append(f"declare hidden fastcc void @chunk_{chunk.number}(ptr) #0")
     driver = Writer(names)
     _drive(driver, plan.steps)
     parts.append(f"define internal fastcc void @body(ptr %p) #0 {{\nentry:\n{driver.text()}\n  ret void\n}}")

@@ -14,15 +14,7 @@ from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
-from bough.backends.native import gather, launcher, places, pool, results
-from bough.backends.native.interpreter import (
-    as_method,
-    has_entry,
-    has_items,
-    has_slots,
-    new_array_address,
-    python_function,
-)
+from bough.backends.native import gather, interpreter, launcher, places, pool, results
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
@@ -70,17 +62,17 @@ class LlvmKernel:
     def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
         """An entry that hands over to another function and differs in other ways."""
         arrays = len(self._signature.inputs) + len(self._signature.outputs)
-        if not has_entry() or arrays > places.MOST_ARGUMENTS - 2:
+        if not interpreter.has_entry() or arrays > places.MOST_ARGUMENTS - 2:
             return lambda *given: variant.held(careful(*given, None, None))
-        if variant.holder is not None and not has_slots(variant):
+        if variant.holder is not None and not interpreter.has_slots(variant):
             plain = self.variant(careful, variant._replace(holder=None))
             return lambda *given: variant.held(plain(*given))
-        if variant.named is not None and not has_items(variant.named):
+        if variant.named is not None and not interpreter.has_items(variant.named):
             plain = self.variant(careful, variant._replace(named=None))
             return lambda *given: variant.collected(plain(*given))
         load_launcher()
         code, address = _loaded_launcher[0]
-        return as_method(address, self._context(careful, variant), (self, careful, variant, code))
+        return interpreter.as_method(address, self._context(careful, variant), (self, careful, variant, code))
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
         """Have the code for so many states, and threads; with `check_first` also the code that judges inputs alone."""
@@ -143,9 +135,9 @@ class LlvmKernel:
         words: Words = np.zeros(places.CONTEXT, np.int64)
         words[: places.CAREFUL + 1] = [
             id(np.ndarray), id(np.dtype(np.float64)), id(np.dtype(np.float32)), id(None), id(True), id(False),
-            new_array_address(), id(careful),
+            interpreter.new_array_address(), id(careful),
         ]  # fmt: skip
-        words[places.POOL : places.FREE + 1] = [the_pool().address, *map(python_function, pool.MEMORY)]
+        words[places.POOL : places.FREE + 1] = [the_pool().address, *map(interpreter.python_function, pool.MEMORY)]
         words[places.INPUTS :] = [
             len(self._signature.inputs), len(self._signature.outputs), arguments.ctypes.data, self._records.ctypes.data,
             variant.exact, 0 if variant.holder is None else id(variant.holder), id(variant.shared),
@@ -181,6 +173,6 @@ def launcher_code() -> bytes:
 def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:
     """Load the code that `launcher_code` made, once."""
     if not _loaded_launcher:
-        loaded = host().load(code(), _LAUNCHER, {name: python_function(name) for name in PYTHON})
+        loaded = host().load(code(), _LAUNCHER, {name: interpreter.python_function(name) for name in PYTHON})
         the_pool().use(loaded["worker"], loaded["stop"])
         _loaded_launcher.append((loaded, loaded["invoke"]))

@@ -34,10 +34,11 @@ class Chunk:
     number: int
     body: list[Instruction] = field(default_factory=list)
 
-    def loops(self, constants: Mapping[int, float | bool | int]) -> bool:
-        """Whether there are loops in it that may become vector code: over numbers in a row, and nothing else."""
-        found = (x for x in walk(tuple(self.body)) if isinstance(x, Loop) and x.done is None)
-        return any(_is_flat(x.body) and zeros_of(x, constants) is None for x in found)
+    def gains_from_passes(self, constants: Mapping[int, float | bool | int]) -> bool:
+        """Whether loops in it may become vector code: over numbers in a row, and without sines, which are functions."""
+        found = [x for x in walk(tuple(self.body)) if not isinstance(x, Apply) or x.op in ("sin", "cos")]
+        flat = (x for x in found if isinstance(x, Loop) and x.done is None and not any(map(inside, x.body)))
+        return not any(isinstance(x, Apply) for x in found) and any(zeros_of(x, constants) is None for x in flat)
 
 
 @dataclass(eq=False)
@@ -296,11 +297,6 @@ def made_by(x: Instruction) -> tuple[int, ...]:
 def _weight(x: Instruction) -> int:
     """Number of instructions, those inside blocks included; constants and indices become parts of others."""
     return _counts(x) + sum(_counts(y) for block in inside(x) for y in walk(block))
-
-
-def _is_flat(body: Block) -> bool:
-    """Whether there is nothing within what is there."""
-    return not any(isinstance(x, Loop | Switch) for x in body)
 
 
 def _counts(x: Instruction) -> bool:

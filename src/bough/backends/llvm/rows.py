@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bough.backends.llvm.lanes import columns
 from bough.backends.llvm.types import Real
-from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Switch, walk
+from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, walk
+from bough.program.ir import inside
 
 if TYPE_CHECKING:
     from bough.backends.llvm.writer import ChunkWriter
@@ -104,11 +105,8 @@ def places_in_loops(program: Program) -> dict[int, Next]:
         for x in body:
             if isinstance(x, Load) and step and program.kinds[x.result] == "int":
                 found[x.result] = Next(x.buffer, x.index, step)
-            elif isinstance(x, Loop):
-                visit(x.body, -1 if x.reverse else 1)
-            elif isinstance(x, Switch):
-                for branch in x.branches:
-                    visit(branch, step)
+            for block in inside(x):
+                visit(block, step if not isinstance(x, Loop) else -1 if x.reverse else 1)
 
     visit(program.body, 0)
     return found
@@ -132,10 +130,5 @@ def fetch_next(w: ChunkWriter, rows: list[str], base: int, run: Run) -> None:
             w.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
 
 
-def _blocks(body: Block) -> Iterable[Block]:
-    yield body
-    for x in walk(body):
-        if isinstance(x, Loop):
-            yield x.body
-        elif isinstance(x, Switch):
-            yield from x.branches
+def _blocks(body: Block) -> list[Block]:
+    return [body, *(block for x in walk(body) for block in inside(x))]

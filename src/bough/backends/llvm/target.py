@@ -118,8 +118,7 @@ class Host:
                 self._improve(looping, machine, loops)
                 self._tidy(module, machine)
             module.link_in(looping)
-        code: bytes = machine.emit_object(module)
-        return code
+        return bytes(machine.emit_object(module))
 
     def _parsed(self, source: str) -> Any:
         module = self._llvm.parse_assembly(source)
@@ -191,10 +190,5 @@ def host() -> Host:
     if not _host:
         with making:  # imported here: an import that a signal ended earlier may have left other threads locked out
             import llvmlite.binding as llvm
-        in_own_thread(lambda: _look(llvm))
+        in_own_thread(lambda: _host.extend([] if _host else [Host(llvm)]))
     return _host[0]
-
-
-def _look(llvm: Any) -> None:
-    if not _host:
-        _host.append(Host(llvm))

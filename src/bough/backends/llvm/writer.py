@@ -36,10 +36,10 @@ class ChunkWriter(Writer):
         self._turned: dict[int, tuple[str, str]] = {}  # sine and cosine of a value, made together
         self._runs: dict[tuple[str, int], Run] = {}  # what the current block reads of inputs in rows
 
-    def source(self) -> str:
+    def source(self, linkage: str) -> str:
         """The whole function."""
         self._write(self._chunk.body)
-        head = f"define internal fastcc void @chunk_{self._chunk.number}(ptr %p) #0"
+        head = f"define {linkage} fastcc void @chunk_{self._chunk.number}(ptr %p) #0"
         return f"{head} {{\nentry:\n{self.text()}\n  ret void\n}}"
 
     def operand(self, value: int) -> str:

@@ -18,6 +18,7 @@ from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_pla
 from bough.kernel.compile import get_backend
 from bough.kernel.contact.problem_arguments import (
     as_type,
+    enlarge_tiny,
     for_all_rows,
     read_problem,
     require_given,
@@ -32,9 +33,6 @@ from bough.reading import known_name
 from bough.scalar import Array, Scalar, array, both, either, loop, minimum, negation
 
 __all__ = ["Solution", "Swept", "gauss_seidel", "pivoting", "residual"]
-
-TINY, ENLARGED = 1e-280, 2.0**400
-"""Below this largest entry A is enlarged, or its reciprocals would overflow; a power of two changes no digit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +182,7 @@ def pivoting(
             return _solution(whole, np.zeros(n, np.bool_), {})
     arrays = read_problem(conditions, mu=given[0], bounds=given[1], A=A, b=b, slip=slip)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
-    factor = _enlarge_tiny(arrays)
+    factor = enlarge_tiny(arrays)
     if guess is None:
         batch = broadcast((name, a.shape[: a.ndim - len(shape_of(name, n))]) for name, a in arrays.items())
         whole, status = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
@@ -222,21 +220,6 @@ def _one_by_one(
         if reason:
             reasons[place] = reason
     return reasons
-
-
-def _enlarge_tiny(arrays: dict[str, FloatArray]) -> FloatArray | None:
-    """Multiply A and b of states whose A is next to nothing, of which reciprocals would be infinite; by what."""
-    A = arrays["A"]
-    largest = np.abs(A).max(axis=(-2, -1), initial=0.0)
-    tiny = (largest > 0.0) & (largest < TINY)
-    if not tiny.any():
-        return None
-    factor = np.where(tiny, ENLARGED, 1.0)
-    arrays["A"] = A * factor[..., None, None]
-    with np.errstate(over="ignore"):
-        arrays["b"] = arrays["b"] * factor[..., None]
-    require_finite_results("pivoting", arrays["b"])
-    return factor[..., None]
 
 
 def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[tuple[int, ...], str]) -> Solution:

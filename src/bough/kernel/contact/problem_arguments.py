@@ -11,11 +11,24 @@ from numpy.typing import ArrayLike
 from bough.complementarity import Conditions
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite
+from bough.kernel.overflow import require_finite_results
 from bough.reading import kind_of, number, whole_number
 
-__all__ = ["as_type", "for_all_rows", "read_problem", "require_given", "row_count", "shape_of", "when_to_stop"]
+__all__ = [
+    "as_type",
+    "enlarge_tiny",
+    "for_all_rows",
+    "read_problem",
+    "require_given",
+    "row_count",
+    "shape_of",
+    "when_to_stop",
+]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+TINY, ENLARGED = 1e-280, 2.0**400
+"""Below this largest entry A is enlarged, or its reciprocals would overflow; a power of two changes no digit."""
 
 
 def row_count(conditions: object) -> int:
@@ -103,3 +116,18 @@ def when_to_stop(tolerance: float, iterations: int) -> FloatArray:
     """The tolerance and the number of sweeps at which Gauss-Seidel stops, as an array (2,), or a refusal by name."""
     within = number(tolerance, "tolerance", "a finite number, not negative", least=0.0)
     return np.array([within, whole_number(iterations, "iterations")], np.float64)
+
+
+def enlarge_tiny(arrays: dict[str, FloatArray]) -> FloatArray | None:
+    """Multiply A and b of states whose A is so small that reciprocals overflow, and return the factors."""
+    A = arrays["A"]
+    largest = np.abs(A).max(axis=(-2, -1), initial=0.0)
+    tiny = (largest > 0.0) & (largest < TINY)
+    if not tiny.any():
+        return None
+    factor = np.where(tiny, ENLARGED, 1.0)
+    arrays["A"] = A * factor[..., None, None]
+    with np.errstate(over="ignore"):
+        arrays["b"] = arrays["b"] * factor[..., None]
+    require_finite_results("pivoting", arrays["b"])
+    return factor[..., None]
