@@ -125,7 +125,7 @@ def table2() -> Report:
     return Report(
         "table2",
         "Table 2: D1 and D2 of tree topologies (Featherstone 2005, Shimanovsky)",
-        (Table("formula beside the count of a running LTDL factorisation", columns, tuple(rows)),),
+        (Table("formula and count of a running LTDL factorisation", columns, tuple(rows)),),
     )
 
 
