@@ -117,7 +117,7 @@ def _time_tables(made: dict[str, Experiment]) -> tuple[Table, Table]:
         "All on one thread.",
         "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts, bough.lcp.pivoting solves A.",
         "SuperLU: H, in the best of three orders: its own two and that of bough. QDLDL: H in the order of bough, to",
-        "which it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough (in its own, pivots may be zero)",
+        "which it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough (its own may have zero pivots)",
         "and LLᵀ of A in its own order. No time includes assembling or analysing H or A; all solvers know in advance",
         "which entries of M and J are zero.",
         "A batch has different numbers in each state. A failure has no figure; solvers that are not installed have no",
