@@ -1,6 +1,6 @@
-"""The experiments of Baraff 1996: multipliers of trees in linear time, beside dense and general sparse solutions.
+"""The experiments of Baraff 1996: multipliers of trees in linear time, and dense and general sparse solutions.
 
-Unlike the other reports this one measures: times are of the machine at hand, all of one run, and vary.
+Unlike the other reports, this one measures: times are from one run on the machine at hand, and vary.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables 1 and 2, figure 5 and Shimanovsky's ratios: the cost of factorising, formula beside count."""
+"""Tables 1 and 2, figure 5 and Shimanovsky's ratios: the cost of factorising, formulas and counts."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _agree(a: Count, b: Count) -> str:
 
 
 def table2() -> Report:
-    """Table 2 of Featherstone 2005, each formula beside the tree itself and beside the running code."""
+    """Table 2 of Featherstone 2005: formulas, counts on the tree and counts of the running code."""
     rows = []
     for topology in costs.TABLE2:
         for m in _sizes(topology.name):

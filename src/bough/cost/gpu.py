@@ -62,7 +62,7 @@ class KernelSpeed:
     registers, local_bytes
         Of one thread: registers, and bytes that did not fit in them.
     error
-        The largest difference to results of the CPU in float64, beside the largest result.
+        The largest difference from results of the CPU in float64, relative to the largest result.
     first, again
         Seconds until a first result: tracing, compiling and loading; and for an equal model, from the cache on disk.
     """
@@ -88,7 +88,7 @@ COLUMNS = (
 
 
 def speed_table(peak: Peak, figures: list[KernelSpeed]) -> Table:
-    """Figures beside what the GPU can do at most."""
+    """Figures, with the peak of the GPU."""
     rows = []
     for x in figures:
         rate = x.states / x.seconds

@@ -1,4 +1,4 @@
-"""Time of factor and solve against the size of a system, for four families of trees, beside other solvers."""
+"""Time of factor and solve against the size of a system, for four families of trees, and of other solvers."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def _is_warm(arrays: Mapping[str, FloatArray]) -> bool:
 
 
 def _states(scene: Scene, arrays: Mapping[str, FloatArray], some: Any) -> dict[str, FloatArray]:
-    """The arguments of some states, one behind the other."""
+    """The arguments of some states, concatenated."""
     shapes = {a.name: a.shape for a in inputs_of(scene.model, scene.level, scene.options)}
     return {name: np.broadcast_to(a, (*some.shape, *shapes[name]))[some] for name, a in arrays.items()}
 
@@ -216,7 +216,7 @@ LIMIT_KINDS: tuple[LimitKind, ...] = get_args(LimitKind)
 
 
 def read_limits(limits: Any) -> tuple[LimitKind, ...]:
-    """Which limits are heeded: those named, those of positions if True, or none."""
+    """Return which limits to include: those named, position limits if True, or none."""
     if limits is True:
         return LIMIT_KINDS[:1]
     if isinstance(limits, bool | np.bool_):
