@@ -70,9 +70,9 @@ class LoadError(BoughError, ValueError):
     Parameters
     ----------
     message
-        What is wrong.
+        Description of the error.
     file, line
-        Where: name of the file and number of the line, counted from 1; None where there is none.
+        Name of the file, and number of the line from 1; None if there is none.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
@@ -103,7 +103,7 @@ class SaveError(BoughError, ValueError):
 class ShapeError(BoughError, ValueError):
     """An argument is invalid; the message names it, its value and what was expected.
 
-    An array of the wrong shape or data type, or a number or option that is none of those asked for.
+    Examples are an array of the wrong shape or data type, or a number or option that is not allowed.
     """
 
 
@@ -118,7 +118,7 @@ class PatternError(BoughError, ValueError):
 class SingularError(BoughError, ValueError):
     """A matrix is not positive definite, or a joint moves no inertia; the message names the row or joint.
 
-    Also where `bough.identify` does not converge: pseudo-inertias come so near to singular ones that rounding decides.
+    Also raised if `bough.identify` does not converge because pseudo-inertias are singular up to rounding errors.
     """
 
 
@@ -144,13 +144,13 @@ class UnknownNameError(BoughError, KeyError):
     Parameters
     ----------
     kind
-        What the name was supposed to name ("joint", "frame", "algorithm", …).
+        Kind of the name ("joint", "frame", "algorithm", …).
     name
-        The name that was looked up.
+        The unknown name.
     valid
-        The names that do exist.
+        The valid names.
     hint
-        What else helps, at the end of the message.
+        Further advice, at the end of the message.
     """
 
     def __init__(self, kind: str, name: object, valid: Iterable[str], hint: str = "") -> None:
@@ -160,7 +160,7 @@ class UnknownNameError(BoughError, KeyError):
 
     @property
     def message(self) -> str:
-        """What is wrong, with the names that are nearest, or some that exist."""
+        """The message, with the most similar valid names, or some valid names."""
         _, name, valid, hint = self._arguments
         names = sorted(valid)
         near = nearest(str(name), names)

@@ -250,7 +250,7 @@ def test_when_a_state_stopped_is_not_made_up() -> None:
 
 def test_the_summary_tells_limits_that_were_passed() -> None:
     text = sliding((3,), status=[0, 0, 2], taken=[10, 10, 8]).summary()
-    assert "block  0 … 2.4 m, limits -1 … 2: 0.4 m beyond the upper one at 0.8 s (state [2])" in text
+    assert "block  0 … 2.4 m, limits -1 … 2: 0.4 m beyond the upper limit at 0.8 s (state [2])" in text
     assert "from 4 J to 4 J, largest change 0 J" not in text
     assert "(state [" in text
     assert sliding((0,)).summary() == "'slider': 11 samples from 0 to 1 s, batch (0,)"

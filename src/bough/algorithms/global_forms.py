@@ -35,12 +35,12 @@ SINGULAR = 1e-14
 
 
 def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"] = "link") -> GlobalForm:
-    """The global form of a mechanism in one configuration.
+    """Return the global form of a mechanism in one configuration.
 
     Parameters
     ----------
     model
-        The mechanism; mimic joints are refused.
+        The mechanism, without mimic joints.
     q
         One configuration (nq,).
     coordinates

@@ -17,9 +17,10 @@ _watchers: list[Callable[[int], None]] = []
 
 
 def get_num_threads() -> int:
-    """The number of threads large batches use.
+    """Return the number of threads for large batches.
 
-    What `set_num_threads` was told, else the environment variable BOUGH_NUM_THREADS, else the number of processors.
+    It is the choice of `set_num_threads`, or else of the environment variable BOUGH_NUM_THREADS, or else the number of
+    processors.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(count: int | None) -> None:
-    """Choose the number of threads large batches use; None for the default. Results do not depend on it.
+    """Choose the number of threads for large batches; None: the default. Results do not depend on it.
 
     Examples
     --------

@@ -112,7 +112,7 @@ class Found(NamedTuple):
 def contact_forces(
     given: ForceProblem, solve: Solve = by_pivoting, start: Array | None = None, times: int = TIMES_ANEW
 ) -> Found:
-    """Find forces that meet all conditions, from forces to start from; they are found anew so many times at most."""
+    """Find forces that meet all conditions, from initial forces, with a bounded number of attempts."""
     rows = given.rows
     with keeping_loops():
         problem = _Problem(given)

@@ -52,9 +52,9 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int, most: int | None = Non
     d
         The covering vector, positive, shape (n,).
     fresh
-        After so many pivots all numbers are computed anew from M and q; 0 for never.
+        Number of pivots after which all values are computed again from M and q; 0: never.
     most
-        The path is given up after so many pivots; None for ten per row, of which most take one to three.
+        Largest number of pivots; None: ten per row. Most problems need one to three per row.
     """
     n = len(q)
     if q.min(initial=0) >= 0:

@@ -159,7 +159,7 @@ class _Search:
         fill(self._kept, self.n, lambda i: self.f[i])
 
     def _settle(self, _: Scalar) -> Scalar:
-        """Take the forces of the smooth path if they fail by less than what is told from none."""
+        """Use the forces of the smooth path if their violation counts as zero."""
         fill(self.f, self.n, lambda i: self._kept[i])
         self.demands.values(self.f, self.a)
         return self.unmet(RESIDUAL * self._size, RESIDUAL)

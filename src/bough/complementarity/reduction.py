@@ -72,8 +72,8 @@ class Reduction:
 def reduced(whole: Problem, slip: Numbers) -> Reduction:
     """Take equalities and rows that slide out of a problem.
 
-    A sliding row has the force -μ fₙ sign(slip) whatever its a. The equalities are met in the least-squares sense, by
-    the smallest forces, for any forces of the rows that are left.
+    A sliding row has the force -μ fₙ sign(slip) for any a. The equalities are met in the least-squares sense, by the
+    smallest forces, for any forces of the rows that are left.
     """
     A, b, conditions, mu = whole.A, whole.b, whole.conditions, whole.mu
     n, normals = conditions.n, conditions.normal

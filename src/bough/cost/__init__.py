@@ -1,4 +1,4 @@
-"""The papers' tables and figures, each number beside what the running code performs, counted."""
+"""The papers' tables and figures, with each number next to the count of the running code."""
 
 from bough.cost import paper
 

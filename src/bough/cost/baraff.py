@@ -1,6 +1,6 @@
-"""The experiments of Baraff 1996: multipliers of trees in linear time, beside dense and general sparse solutions.
+"""The experiments of Baraff 1996: multipliers of trees in linear time, and dense and general sparse solutions.
 
-Unlike the other reports this one measures: times are of the machine at hand, all of one run, and vary.
+Unlike the other reports, this one measures: times are from one run on the machine at hand, and vary.
 """
 
 from __future__ import annotations
@@ -115,13 +115,13 @@ def _time_tables(made: dict[str, Experiment]) -> tuple[Table, Table]:
         ratios.append((name, *slower, *PAPER.get(name, ("–", "–"))))
     notes = (
         "All on one thread.",
-        "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.lcp.pivoting.",
-        "SuperLU: H, the best of three orders, its own two and that of bough. QDLDL: H in the order of bough, to which",
-        "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, since in its own it may meet pivots",
-        "of zero, and LLᵀ of A in its own. Nobody is charged for assembling H or A, nor for analysing it; all are told",
-        "beforehand which entries of M and J are zero.",
-        "A batch has different numbers in each state. What fails has no figure, what is not installed no column",
-        "(pip install qdldl cvxopt).",
+        "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts, bough.lcp.pivoting solves A.",
+        "SuperLU: H, in the best of three orders: its own two and that of bough. QDLDL: H in the order of bough, to",
+        "which it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough (its own may have zero pivots)",
+        "and LLᵀ of A in its own order. No time includes assembling or analysing H or A; all solvers know in advance",
+        "which entries of M and J are zero.",
+        "A batch has different numbers in each state. A failure has no figure; solvers that are not installed have no",
+        "column (pip install qdldl cvxopt).",
     )
     columns = ("system", "bough", f"per state of {MANY_STATES}", *SOLVERS)
     paper = ("The paper's times, on a processor of 250 MHz, include 2.75, 2.75, 4.4 and 4 ms for J, in this order.",)

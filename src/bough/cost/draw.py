@@ -115,7 +115,7 @@ def _panels(figure_class: Any, chart: Panels, title: str) -> Any:
 
 
 def draw_pattern(pattern: Pattern, file: str | PathLike[str]) -> None:
-    """Write the patterns of H and L beside each other to a PNG file, one colour for each stretch between branches."""
+    """Write the patterns of H and L side by side to a PNG file, one colour for each stretch between branches."""
     tree, names = pattern.tree, pattern.names
     if tree.n == 0:
         raise BoughError("there is nothing to draw: the mass matrix has no entries")

@@ -1,4 +1,4 @@
-"""The dynamics of the 30-DoF humanoid and its chain: CRBA's cost, the comparison and figure 7, formula beside count."""
+"""The dynamics of the 30-DoF humanoid and its chain: CRBA's cost, the comparison and figure 7, formulas and counts."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ STEPS = (("RNEA", "bias_forces"), ("CRBA", "crba"), ("LTDL", "ltdl"), ("solve", 
 
 
 def crba() -> Report:
-    """The cost formula of the CRBA with DH, non-DH and floating children (000 eq. 14-21), beside the count."""
+    """The cost formula of the CRBA with DH, non-DH and floating children (000 eq. 14-21), and the count."""
     split_rows, cost_rows, items = [], [], []
     for case, tree, _ in CASES:
         s = costs.crba_split(tree, FLOATING)

@@ -1,4 +1,4 @@
-"""The systems of Baraff's experiments: trees of rigid bodies joined at points, with loops and contacts beside them."""
+"""The systems of Baraff's experiments: trees of rigid bodies joined at points, with additional loops and contacts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A system with numbers for the arguments of `multipliers`, and what is beside it.
+    """A system with numbers for the arguments of `multipliers`, and its auxiliary constraints.
 
     It is one state, or many along the first axis of all arrays.
     """

@@ -42,19 +42,19 @@ MAIN = ("rnea", "crba", "aba", "aba_at_rest", "crba_ltdl", "jacobian")
 
 
 def explain(model: Model, *, device: Literal["cpu", "cuda"] = "cpu") -> Report:
-    """Which method ``forward_dynamics(method="auto")`` takes on a model and why, and how derivatives are made.
+    """Explain which method ``forward_dynamics(method="auto")`` uses for a model, how derivatives are computed, and why.
 
-    Also how the programs look.
+    The report also lists the sizes of programs.
 
-    Times are estimates from operation counts and weights that were measured once (see `bough.kernel.choice`), the same
-    on every machine, so that the choice is too; `bough bench` measures the machine at hand.
+    Times are estimates from operation counts and weights that were measured once (see `bough.kernel.choice`). They are
+    the same on every machine, and so is the choice. `bough bench` measures the machine at hand.
 
     Parameters
     ----------
     model
         The mechanism.
     device
-        "cpu", or "cuda" for the method that arrays on a GPU are computed with; there need not be one.
+        "cpu", or "cuda" for the method of arrays on a GPU; no GPU is needed.
 
     Returns
     -------

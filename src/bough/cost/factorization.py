@@ -1,4 +1,4 @@
-"""Tables 1 and 2, figure 5 and Shimanovsky's ratios: the cost of factorising, formula beside count."""
+"""Tables 1 and 2, figure 5 and Shimanovsky's ratios: the cost of factorising, formulas and counts."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _agree(a: Count, b: Count) -> str:
 
 
 def table2() -> Report:
-    """Table 2 of Featherstone 2005, each formula beside the tree itself and beside the running code."""
+    """Table 2 of Featherstone 2005: formulas, counts on the tree and counts of the running code."""
     rows = []
     for topology in costs.TABLE2:
         for m in _sizes(topology.name):
@@ -125,7 +125,7 @@ def table2() -> Report:
     return Report(
         "table2",
         "Table 2: D1 and D2 of tree topologies (Featherstone 2005, Shimanovsky)",
-        (Table("formula beside the count of a running LTDL factorisation", columns, tuple(rows)),),
+        (Table("formula and count of a running LTDL factorisation", columns, tuple(rows)),),
     )
 
 

@@ -62,7 +62,7 @@ class KernelSpeed:
     registers, local_bytes
         Of one thread: registers, and bytes that did not fit in them.
     error
-        The largest difference to results of the CPU in float64, beside the largest result.
+        The largest difference from results of the CPU in float64, relative to the largest result.
     first, again
         Seconds until a first result: tracing, compiling and loading; and for an equal model, from the cache on disk.
     """
@@ -88,7 +88,7 @@ COLUMNS = (
 
 
 def speed_table(peak: Peak, figures: list[KernelSpeed]) -> Table:
-    """Figures beside what the GPU can do at most."""
+    """Figures, with the peak of the GPU."""
     rows = []
     for x in figures:
         rate = x.states / x.seconds
@@ -103,29 +103,29 @@ def speed_table(peak: Peak, figures: list[KernelSpeed]) -> Table:
     told = f"{states[0]}" if len(states) == 1 else f"{states[0]} to {states[-1]}"
     notes = (
         f"Peak, measured: {peaks} (multiply-adds alone), {peak.bandwidth * 1e-12:.3g} TB/s (a copy, read and written).",
-        f"Device time of a launch with {told} states, median. Where registers end, bytes are spilled to memory.",
-        "error: largest difference to the CPU's float64, beside the largest result. "
+        f"Device time of a launch with {told} states, median. Values without a register are spilled to memory.",
+        "error: largest difference from the CPU's float64, relative to the largest result. "
         "again: an equal model, from the cache.",
     )
     return Table(f"On {peak.device}", COLUMNS, tuple(rows), notes)
 
 
 def speeds(model: Model, *, states: int = LAUNCHED, rounds: int = 7) -> Report:
-    """How fast the present GPU runs the main functions of a model, and what bounds them.
+    """Measure how fast the current GPU runs the main functions of a model, and what limits them.
 
-    For inverse and forward dynamics, the mass matrix and a Jacobian, in float32 and float64, with arrays that lie row
-    by row or component by component: states per second, arithmetic and memory traffic beside the most that this GPU
-    was measured to do, registers of a thread and what it spills to memory, the difference to the CPU, and the time of
-    a first call. `bough bench --device cuda` prints it.
+    For inverse and forward dynamics, the mass matrix and a Jacobian, in float32 and float64, with arrays stored by rows
+    or by columns, the report lists: states per second, arithmetic and memory traffic compared with the measured peak of
+    this GPU, registers per thread and spills to memory, the difference from the CPU, and the time of the first call.
+    `bough bench --device cuda` prints it.
 
     Parameters
     ----------
     model
         The mechanism.
     states
-        States of one launch; fewer are run where arrays would be larger than 4 GiB.
+        Number of states per launch; fewer if arrays would exceed 4 GiB.
     rounds
-        Repetitions, of which the median is told.
+        Number of repetitions; the report shows medians.
 
     Returns
     -------

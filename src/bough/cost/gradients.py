@@ -33,7 +33,7 @@ class Gradients:
         self._b = -(self._J @ (self._inverse * made.force) + c)
 
     def solve(self, accuracy: float) -> tuple[FloatArray, int]:
-        """[v̇, λ] once the residual is this small beside the right-hand side, and the number of steps."""
+        """[v̇, λ] when the residual is this small relative to the right-hand side, and the number of steps."""
         lam, r = np.zeros_like(self._b), self._b.copy()
         p, rr, steps = r.copy(), float(r @ r), 0
         goal = accuracy * accuracy * rr

@@ -51,9 +51,9 @@ FACTOR_ROWS = {
 
 
 def info(model: Model) -> Report:
-    """What a model is made of, how it branches, what that saves and which method forward dynamics takes.
+    """Summarise a model: its parts, its branches and what they save, and the method of forward dynamics.
 
-    Large models are shown in part, and their operations are estimated instead of counted.
+    For large models, the report shows parts, and operations are estimated instead of counted.
 
     Parameters
     ----------

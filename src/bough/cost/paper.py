@@ -38,7 +38,7 @@ _MEASURED = ("baraff",)
 
 
 def names() -> tuple[str, ...]:
-    """The names of the tables and figures that are counted.
+    """Return the names of tables and figures with operation counts.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def names() -> tuple[str, ...]:
 
 
 def measured() -> tuple[str, ...]:
-    """The names of the tables and figures that are measured: they take a while, and differ from run to run.
+    """Return the names of tables and figures with measured times; they take a while, and differ between runs.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def measured() -> tuple[str, ...]:
 
 
 def pages() -> dict[str, tuple[str, ...]]:
-    """The papers, each with the names of its tables and figures, counted and measured.
+    """Return the papers with the names of their tables and figures, counted and measured.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def pages() -> dict[str, tuple[str, ...]]:
 
 
 def report(name: str) -> Report:
-    """A table or figure of the papers, each number beside what the running code performs, counted or measured.
+    """Return a table or figure of the papers, with each number next to that of bough, counted or measured.
 
     Print it for the text; its `draw` method writes figures as PNG files.
 

@@ -28,7 +28,7 @@ class Pattern:
     names: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """The picture in characters: H, and beside it L."""
+        """The picture in characters: H, and next to it L."""
         if self.tree.n == 0:
             return [self.title, "  there are no degrees of freedom"]
         H, step = coarse_pattern(self.tree, COLUMNS)

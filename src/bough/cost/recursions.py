@@ -60,7 +60,7 @@ WAYS: dict[str, tuple[Callable[[int], int], Callable[[int], int]]] = {
 
 
 def recursions() -> Report:
-    """Costs that the paper speaks of, each beside what running code performs on chains."""
+    """Costs in the paper, compared with those of running code on chains."""
     heading = "Recursive algorithms and their costs (Featherstone & Orin 2000, sections 2 and 3)"
     counted = {way: [(by_crba(n), by_aba(n)) for n in SIZES] for way, (by_crba, by_aba) in WAYS.items()}
     crossings = {way: _first(SIZES, [aba < crba for crba, aba in pairs]) for way, pairs in counted.items()}
@@ -119,7 +119,7 @@ def _claims(counted: dict[str, list[tuple[int, int]]], crossings: dict[str, str]
 
 
 def rounds() -> Report:
-    """O(log N) rounds: how many there are, and what they cost beside ABA."""
+    """O(log N) rounds: their number, and their cost compared with ABA."""
     rows = []
     for n in LONGEST:
         model = _chain(n) if n <= 64 else topologies.chain(n)

@@ -69,7 +69,7 @@ Item: TypeAlias = Table | Lines | Bars | Curves | Panels | Pattern
 
 @dataclass(frozen=True)
 class Report:
-    """Tables, figures and text under a heading: what a table of the papers becomes, or what is said of a model."""
+    """Tables, figures and text under a heading: a table of the papers, or a description of a model."""
 
     name: str
     heading: str

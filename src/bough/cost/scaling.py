@@ -1,4 +1,4 @@
-"""Time of factor and solve against the size of a system, for four families of trees, beside other solvers."""
+"""Time of factor and solve against the size of a system, for four families of trees, and of other solvers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def scaling(seconds: float) -> tuple[Table, Panels, Panels]:
             "large results come in fresh pages, which cost time when first touched, and data outgrows the caches.",
         ),
     )
-    beside = "Time of factor and solve, general sparse solvers told the order of bough"
+    beside = "Time of factor and solve, with general sparse solvers in the order of bough"
     return table, Panels(beside, "bodies", "µs", tuple(panels)), _dense_curves(seconds)
 
 

@@ -58,4 +58,4 @@ def _innovations() -> Table:
         worst = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in ((found.L, L), (found.D, D)))
         rows.append((model.name, model.nv, f"{worst:.0e}"))
     columns = ("mechanism", "degrees of freedom", "largest difference")
-    return Table("Lᵀ = 1 + HφK and D of LTDL beside the innovations factorisation", columns, tuple(rows))
+    return Table("Lᵀ = 1 + HφK and D of LTDL and of the innovations factorisation", columns, tuple(rows))

@@ -108,7 +108,7 @@ def require_on_cpu(**arrays: Any) -> None:
 
 
 def _mask(value: Any) -> Any:
-    """The mask of a masked array; None for all else. NumPy loads its module of these when it is first asked for."""
+    """The mask of a masked array; None for all else. NumPy loads its module for masked arrays on first use."""
     return getattr(value, "mask", None) if isinstance(value, np.ndarray) else None
 
 

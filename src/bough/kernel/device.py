@@ -1,8 +1,8 @@
 """Arrays on a GPU: from a call to a kernel and back, without leaving the GPU.
 
-Arrays of CuPy, PyTorch, JAX and whatever else has ``__cuda_array_interface__`` or DLPack are taken where they lie, on
-the stream of the moment, and results are of the same kind. States whose verdict is not zero are handed to the CPU, and
-to them alone happens what happens to them there: an error that names the culprit, or a careful route that mends them.
+Arrays of CuPy, PyTorch, JAX and other libraries with ``__cuda_array_interface__`` or DLPack are used without copying,
+on the current stream, and results are of the same library. Only states with a nonzero verdict go to the CPU: it raises
+an error that names the cause, or computes them again with a careful method.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class DeviceRunner:
         return results[0] if len(results) == 1 else results
 
     def fill(self, arrays: Sequence[Any], out: Any, wrong: Any) -> None:
-        """Fill the one result (states, size) from arrays (states, size); `wrong` tells if a verdict is not zero."""
+        """Fill the single result (states, size) from arrays (states, size); `wrong` is set if a verdict is not zero."""
         given = _Given([cupy().ascontiguousarray(x) for x in arrays], ["rows"] * len(arrays), out.shape[:1], out.dtype)
         self._launch(given, [out], ["rows"], wrong)
 
@@ -330,7 +330,7 @@ def _floats(cp: Any, a: Argument, x: Any) -> Any:
 
 
 def _layout(x: Any, axes: int) -> Layout:
-    """How an array with so many batch axes lies in memory."""
+    """The memory layout of an array with a number of batch axes."""
     if x.flags.c_contiguous or axes == 0:
         return "rows"
     turned = x.transpose(*range(axes, x.ndim), *range(axes))

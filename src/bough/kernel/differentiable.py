@@ -18,28 +18,28 @@ class Differentiable:
     where ⊕ is `bough.integrate`. They have nv numbers, also where q has quaternions; so have those of a result that is
     a configuration. Derivatives by parameters are by their numbers.
 
-    Where a function has a corner, the derivative is that of the branch that is computed: of |x| at 0 it is 1, of equal
-    numbers the maximum follows the first and the minimum the second; the root of 0 counts as constant. How often a
-    search turns does not depend on its inputs, in this sense.
+    At a corner, the derivative is that of the computed branch: for |x| at 0 it is 1; for equal numbers, the maximum
+    follows the first and the minimum the second; the root of 0 counts as constant. The number of iterations of a search
+    counts as independent of its inputs.
     """
 
     def jvp(self, wrt: str | Sequence[str] | None = None, *more: str, directions: int | None = None) -> Function:
-        """How the results change along directions of inputs: products of the jacobian and vectors, by forward mode.
+        """Return the function that computes derivatives along directions of inputs, in forward mode: jacobian times
+        vectors.
 
         Parameters
         ----------
         wrt, more
-            Names of the inputs that change, one after the other or in a list; if not given, all that cannot be left
-            out.
+            Names of the inputs that change, as arguments or in a list; default: all inputs that are not optional.
         directions
-            How many directions are taken at once, each with an entry on the first axis; if not given, one without such
-            an axis.
+            Number of simultaneous directions, which are the first axis of each entry; default: one direction, without
+            this axis.
 
         Returns
         -------
         Function
-            Takes the inputs of this function, then ``dq`` for ``q`` and so on, (..., nv) or (..., directions, nv).
-            Gives ``dtau`` for ``tau`` and so on.
+            It takes the inputs of this function, then ``dq`` for ``q`` and so on, (..., nv) or (..., directions, nv),
+            and returns ``dtau`` for ``tau`` and so on.
 
         Examples
         --------
@@ -52,20 +52,20 @@ class Differentiable:
         return _derived(self, "jvp", wrt, more, directions)
 
     def vjp(self, wrt: str | Sequence[str] | None = None, *more: str) -> Function:
-        """Derivatives of a weighted sum of the results, by all inputs at once: by reverse mode.
+        """Return a function for the derivatives of a weighted sum of the results by all inputs (reverse mode).
 
-        It costs a few times what the function costs, however many inputs there are.
+        It costs a few times as much as the function, for any number of inputs.
 
         Parameters
         ----------
         wrt, more
-            Names of the inputs by which it is differentiated, one after the other or in a list; if not given, all that
-            cannot be left out.
+            Names of the inputs by which to differentiate, as arguments or in a list; default: all inputs that are not
+            optional.
 
         Returns
         -------
         Function
-            Takes the inputs of this function, then weights ``tau_bar`` of the shape of ``tau`` and so on. Gives
+            It takes the inputs of this function, then weights ``tau_bar`` of the shape of ``tau`` and so on. It returns
             ``q_bar``, (..., nv), and so on: derivatives of the sum of weights times results.
 
         Examples
@@ -82,19 +82,19 @@ class Differentiable:
         return _derived(self, "vjp", wrt, more)
 
     def jacobian(self, wrt: str | Sequence[str] | None = None, *more: str) -> Function:
-        """All derivatives of the results by some inputs.
+        """Return the function that computes all derivatives of the results by some inputs.
 
         Parameters
         ----------
         wrt, more
-            Names of the inputs by which it is differentiated, one after the other or in a list; if not given, all that
-            cannot be left out.
+            Names of the inputs by which to differentiate, as arguments or in a list; default: all inputs that are not
+            optional.
 
         Returns
         -------
         Function
-            Takes the inputs of this function. Gives ``dtau_dq``, (..., nv, nv), and so on: for each result and input
-            an array with the axes of the result, then those of the input.
+            It takes the inputs of this function. It returns ``dtau_dq``, (..., nv, nv), and so on: for each result and
+            input an array with the axes of the result, then those of the input.
 
         Examples
         --------
@@ -110,20 +110,20 @@ class Differentiable:
         return _derived(self, "jacobian", wrt, more)
 
     def torch_operator(self, *given: str) -> Callable[..., Any]:
-        """The function as an operator of PyTorch: `torch.compile` takes it as a whole, also with ``fullgraph=True``.
+        """Return the function as an operator of PyTorch, for `torch.compile`, also with ``fullgraph=True``.
 
-        Outside `torch.compile` it is not needed: the function takes tensors as it takes arrays.
+        Outside `torch.compile` it is not needed: the function accepts tensors directly.
 
         Parameters
         ----------
         given
-            Names of inputs that may be left out and are not, such as "f_ext".
+            Names of optional inputs that the operator takes, such as "f_ext".
 
         Returns
         -------
         callable
-            Takes tensors of float64 or float32 on the CPU, in the order of the inputs, by place, and gives tensors with
-            gradients. That by q is by its nq numbers, without a part along quaternions.
+            It takes tensors of float64 or float32 on the CPU, in the order of the inputs, as positional arguments, and
+            returns tensors with gradients. The gradient by q has nq numbers, without a part along quaternions.
         """
         from bough.kernel.torch_operator import operator
 

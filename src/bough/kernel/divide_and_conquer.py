@@ -93,7 +93,7 @@ class _Neighbours:
 
 @dataclass(frozen=True)
 class Where:
-    """Where arrays are and calls run: in the memory of the CPU, unless told otherwise."""
+    """Where arrays are and calls run; by default, in the memory of the CPU."""
 
     dtype: np.dtype[Any]
     lengths: tuple[int, ...] | None = None  # of runs, if these do not go by the number of bodies
@@ -117,7 +117,7 @@ class Where:
 
 
 def _entries(starts: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """The places of so many entries from each start on."""
+    """The places of a number of entries from each start."""
     return np.asarray((starts[..., np.newaxis] + np.arange(count)).ravel(), np.int64)
 
 

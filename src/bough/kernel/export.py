@@ -1,4 +1,4 @@
-"""Functions as sources for elsewhere: what is said of a model's arrays, and the one way out, `Function.export`."""
+"""Functions as source files in other languages: descriptions of a model's arrays, and `Function.export`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ GREEK = tuple(_GREEK.split())
 
 @dataclass(frozen=True)
 class Layout:
-    """What is said of the arrays of a structure's functions, by name: labels and symbols of entries, and defaults."""
+    """Descriptions of the arrays of a structure's functions, by name: labels and symbols of entries, and defaults."""
 
     labels: Mapping[str, Sequence[str]]
     symbols: Mapping[str, Sequence[str]]
@@ -128,7 +128,7 @@ def exported(
     multiply_add: bool,
     symbols: Mapping[str, str] | None,
 ) -> Sources:
-    """A function in another language; `Function.export` tells what the arguments are."""
+    """Return a function in another language; `Function.export` describes the arguments."""
     known_name(to, "form to export to", FORMS)
     dtype = data_type(dtype)
     fused, chosen = truth(multiply_add, "multiply_add"), rolled if rolled is None else truth(rolled, "rolled")
@@ -178,7 +178,7 @@ def _values(argument: Argument, layout: Layout) -> Values:
 
 
 def _without_repeated_labels(arrays: Sequence[Values]) -> tuple[Values, ...]:
-    """Arrays laid out alike: the first one tells how."""
+    """Arrays of the same layout: only the first one describes it."""
     seen: set[tuple[str, ...]] = set()
     result = []
     for values in arrays:

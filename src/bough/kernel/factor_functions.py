@@ -101,7 +101,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
 
 
 class Operations:
-    """What factors of one kind on a tree share: their functions, each made when it is first asked for."""
+    """The functions that factors of one kind on a tree share; each is made on first use."""
 
     solve: Callable[..., FloatArray]
     mul: Callable[..., FloatArray]
@@ -222,7 +222,7 @@ def _require_definite(kind: Kind, values: FloatArray, tree: Tree, packed: FloatA
 
 
 def pivots_of(values: FloatArray, tree: Tree) -> FloatArray:
-    """The pivots of packed matrices, whatever they are."""
+    """The pivots of packed matrices, without checking them."""
     pivots: FloatArray = entry(tree, "pivots", _pivot_finder)(values, None, False)
     return pivots
 

@@ -1,4 +1,4 @@
-"""Forward dynamics on arrays: what the model has is heeded."""
+"""Forward dynamics on arrays, with the constraints of the model."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _touching(
 
 
 def forward_algorithm(model: Model) -> str:
-    """The algorithm of forward dynamics on a model whose constraints are heeded."""
+    """The algorithm of forward dynamics on a model, with its constraints."""
     return "constrained_dynamics" if model.constraints else tree_algorithm(model)
 
 
@@ -189,7 +189,7 @@ def forward_algorithm(model: Model) -> str:
 
 
 def _heeds(model: Model, method: object, loops: bool) -> bool:
-    """Whether there are constraints to heed; raises unless the method is one for that."""
+    """Return whether constraints are included; raises an error if the method does not fit."""
     known_name(method, "method of forward dynamics", KEYS)
     require_model(model)
     heeded = loops and bool(model.constraints)

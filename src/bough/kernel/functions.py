@@ -84,7 +84,7 @@ def program(model: Model, name: str, options: Options, inputs: Sequence[str], ro
 
 
 def new_function(model: Model, name: str, options: Options = PLAIN, explain: Explain | None = None) -> Function:
-    """The row of an algorithm on a model; unless told otherwise, pivots that vanish are refused."""
+    """Make the function of an algorithm on a model; by default, vanishing pivots raise an error."""
     require_model(model)
     require_known_bodies(model, name)
     row = spec(name)
@@ -257,7 +257,7 @@ def _refuse(model: Model, k: int, pivot: float, limit: float, where: str = "", a
 
 @contextmanager
 def naming_the_massless(model: Model) -> Iterator[None]:
-    """Where a pivot is zero whatever the state, a division of constants fails: say which joint is at fault."""
+    """If a pivot is zero in every state, a division of constants fails: name the joint that causes it."""
     try:
         yield
     except ZeroDivisionError:

@@ -31,7 +31,7 @@ CALL.multiple_results = True
 
 
 def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any:
-    """Run a function on arrays of JAX, with whatever else may stand beside them."""
+    """Run a function on arrays of JAX, and other arguments."""
     if out is not None:
         raise ShapeError(
             f"{function.called} was given out= and arrays of JAX, expected arrays of NumPy: these are fixed"

@@ -60,7 +60,7 @@ def target(
 ) -> str | None:
     """The name of a target for arrays of these shapes and one data type; None where calls come back to Python.
 
-    They do on another back-end than machine code, and for so many states that threads are worth it.
+    Calls come back to Python on other back-ends than machine code, and for batches that are large enough for threads.
 
     Parameters
     ----------

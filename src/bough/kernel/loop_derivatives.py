@@ -5,8 +5,8 @@ inverse dynamics less those of Lᵀ λ + Bᵀ f at fixed λ and f,
 
     M ∂q̈ - Lᵀ ∂λ = -∂τ,   L ∂q̈ = -∂(L q̈ - c) at fixed q̈.
 
-∂λ is not asked for, so the first is taken in the null space of L, in which redundant rows do no harm. The rows of loops
-are differentiated along each degree of freedom by dual numbers.
+∂λ is not needed, so the first equation is solved in the null space of L, where redundant rows do no harm. The rows of
+loops are differentiated along each degree of freedom by dual numbers.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def own_jacobian(d: Derivation, x: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def _copy_columns(to: Array, values: Array, rows: int, columns: int, width: int) -> None:
-    """Copy the first columns of a matrix of so many."""
+    """Copy the first columns of a matrix."""
 
     def row(r: Index) -> None:
         fill(Part(to, r * columns), columns, lambda k: values[k + r * width])

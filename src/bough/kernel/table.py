@@ -1,6 +1,6 @@
-"""The functions that structures have been asked for: each structure keeps its own, and equal ones share them.
+"""The functions of structures: each structure stores its own, and equal structures share them.
 
-`entry` is what every public function begins with. It must be as short as can be: it is part of every call.
+Every public function calls `entry` first. It must be as short as possible, because it is part of every call.
 """
 
 from __future__ import annotations

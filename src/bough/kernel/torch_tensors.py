@@ -29,7 +29,7 @@ FLOATS = (torch.float64, torch.float32)
 
 
 def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any:
-    """Run a function on tensors, with whatever else may stand beside them."""
+    """Run a function on tensors, and other arguments."""
     if out is not None:
         raise ShapeError(f"{function.called} was given out= and tensors, expected arrays of NumPy: tensors are results")
     like = next(x for x in values if isinstance(x, torch.Tensor))

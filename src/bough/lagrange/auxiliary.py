@@ -1,4 +1,4 @@
-"""Constraints beside the primary ones of a system: those that close loops, hold one body or many, or push only."""
+"""Auxiliary constraints of a system: those that close loops, hold one or many bodies, or only push."""
 
 from __future__ import annotations
 

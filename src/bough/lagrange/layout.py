@@ -194,7 +194,7 @@ class Layout:
 
     @cached_property
     def digest(self) -> str | None:
-        """What tells programs of layouts apart, as text; None if code from outside the package takes part."""
+        """Digest of the programs of a layout, as text; None if they contain code from outside the package."""
         return digest(
             *(self.gravity, self.loose, len(self.bodies), len(self.ties)),
             [(group.kind, group.members) for group in self.body_groups],
@@ -264,7 +264,7 @@ class TieGroup:
 
 
 class _Numbers:
-    """Parameters of many kinds, one behind the other in a table."""
+    """Parameters of many kinds, concatenated in a table."""
 
     def __init__(self, name: str, parameters: Sequence[tuple[float, ...]]) -> None:
         self.starts = starts_of([len(p) for p in parameters])[:-1]

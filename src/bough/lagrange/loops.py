@@ -27,7 +27,7 @@ __all__ = ["auxiliary_loops", "loop_system"]
 
 @lru_cache(maxsize=128)
 def loop_system(model: Model) -> Auxiliary:
-    """The constraints of a model, in order, beside the joints of its tree."""
+    """The constraints of a model, in order, in addition to the joints of its tree."""
     return Auxiliary(constraint_system(model), [(_bodies(model, x), x.rows) for x in model.constraints])
 
 

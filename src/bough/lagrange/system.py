@@ -275,7 +275,7 @@ class System:
 
 
 def starts_of(sizes: Sequence[int]) -> Ints:
-    """Where each of some parts begins, one behind the other, and where the last one ends."""
+    """Start indices of concatenated parts, and the end of the last one."""
     starts = np.cumsum([0, *sizes], dtype=np.int64)
     starts.setflags(write=False)
     return starts

@@ -23,8 +23,8 @@ Friction: TypeAlias = Literal["pyramid", "cone"]
 class Contacts:
     """The pairs of bodies of a mechanism that may touch; immutable.
 
-    `at` adds where and how they touch in a state; gaps tell which of them touch. All states of the same `Contacts`
-    share one compiled program.
+    `at` adds where and how they touch in a state; its gaps define which of them touch. All states of the same
+    `Contacts` share one compiled program.
 
     Parameters
     ----------

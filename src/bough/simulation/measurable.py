@@ -18,7 +18,7 @@ __all__ = ["Measurable"]
 
 
 class Measurable(Prepared):
-    """A scene that is ready to run, and whose states can be looked at."""
+    """A scene that is ready to run, with functions that measure its states."""
 
     def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
         """Return the contacts of a state, and the accelerations under all forces.

@@ -51,7 +51,7 @@ OF_FILES = {"implicit": "implicitfast"}
 
 
 class Prepared:
-    """What a simulation is made of, and needs to make steps."""
+    """The parts of a simulation, and its compiled steps."""
 
     def __init__(
         self,
@@ -152,14 +152,14 @@ class Prepared:
 
     @property
     def left_out(self) -> LeftOut:
-        """Which shapes do not touch, and why."""
+        """Shapes without contact, and the reasons."""
         found = self.scene.left_out
         reasons = {f"contact of a {kinds} is not supported yet": n for kinds, n in unknown_pairs(self.scene).items()}
         return LeftOut({**found.reasons, **reasons}, found.shapes, found.not_understood)
 
     @cached_property
     def contact_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Names of the two shapes of each contact point that `contacts` tells of; of the body where one has none."""
+        """Names of the two shapes of each contact point of `contacts`; a shape without a name has that of its body."""
         return tuple((one.name or one.frame, other.name or other.frame) for one, other in self._contact_shapes)
 
     @cached_property

@@ -282,7 +282,7 @@ class Trajectory:
         'slider': 4 samples from 0 to 1.5 s
         states  finished
         energy  from 0.5 J to 0.5 J, largest change 0 J, 0 times the largest kinetic energy
-        joints  block  0 … 1.5 m, limits -1 … 1: 0.5 m beyond the upper one at 1.5 s
+        joints  block  0 … 1.5 m, limits -1 … 1: 0.5 m beyond the upper limit at 1.5 s
         """
         return summary_of(self)
 

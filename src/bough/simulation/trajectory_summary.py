@@ -111,7 +111,7 @@ def _range(
         return 0.0, name, text
     k, *state = _place(np.nanargmin(values) if side == "lower" else np.nanargmax(values), values.shape)
     where = f" (state {state})" if state else ""
-    return beyond, name, f"{text}: {beyond:.3g} {unit} beyond the {side} one at {trajectory.time[k]:.6g} s{where}"
+    return beyond, name, f"{text}: {beyond:.3g} {unit} beyond the {side} limit at {trajectory.time[k]:.6g} s{where}"
 
 
 def _place(number: Any, shape: tuple[int, ...]) -> list[int]:

@@ -185,8 +185,8 @@ class Tree:
         Parameters
         ----------
         dofs
-            Degrees of freedom of joints 1..N, each >= 0. The children of a body without any attach to the last
-            degree of freedom of its nearest ancestor that has one.
+            Degrees of freedom of joints 1..N, each >= 0. Children of a body without degrees of freedom attach to the
+            last degree of freedom of its nearest ancestor that has one.
         """
         counts = read_integers(dofs, "dofs", "joint", "an integer of at least 0")
         if len(counts) != self.n:
@@ -225,7 +225,7 @@ class Tree:
 
     @cached_property
     def packed_starts(self) -> IntArray:
-        """Where the packed row of each body starts, int64, shape (N + 1,), read-only.
+        """Start index of the packed row of each body, int64, shape (N + 1,), read-only.
 
         Row i holds one entry per body of `path(i)`, root first, at `packed_starts[i - 1]` up to, not including,
         `packed_starts[i]`. The last element is the total, n + D1.
@@ -234,7 +234,7 @@ class Tree:
 
     @property
     def packed_size(self) -> int:
-        """Number of entries of a packed matrix, n + D1; raises `TreeError` if they cannot be held in memory."""
+        """Number of entries of a packed matrix, n + D1; raises `TreeError` if it exceeds the memory."""
         size = self.n + self.D1
         if size > MOST_PACKED:
             raise TreeError(
@@ -245,7 +245,7 @@ class Tree:
 
     @cached_property
     def packed_paths(self) -> IntArray:
-        """Column (body number) of every packed entry: all paths, one after the other; int64, shape (n + D1,)."""
+        """Column (body number) of every packed entry: all paths, concatenated; int64, shape (n + D1,)."""
         paths = np.empty(self.packed_size, dtype=np.int64)
         starts = self.packed_starts.tolist()
         for body, parent in enumerate(self.parents, 1):
@@ -257,7 +257,7 @@ class Tree:
         return paths
 
     def pattern(self) -> npt.NDArray[np.bool_]:
-        """Where H may be non-zero: at a body with itself, its ancestors and its descendants (eq. 6); bool, (n, n)."""
+        """Entries of H that may be nonzero: bodies with themselves, ancestors and descendants (eq. 6); bool (n, n)."""
         rows = np.repeat(np.arange(self.n), self.depths)
         columns = self.packed_paths - 1
         mask = np.zeros((self.n, self.n), dtype=np.bool_)
@@ -266,15 +266,15 @@ class Tree:
         return mask
 
     def check(self, matrix: npt.ArrayLike, tolerance: float = 0.0) -> None:
-        """Raise unless a matrix is symmetric and zero wherever the tree says so.
+        """Raise an error unless a matrix is symmetric and zero outside the pattern of the tree.
 
         Parameters
         ----------
         matrix
             Real matrices, shape (..., n, n).
         tolerance
-            Largest magnitude taken for zero outside the pattern. Asymmetry is also allowed up to 1e-9 of the largest
-            entry of the matrix (or a few units of rounding in lower precision).
+            Largest magnitude that counts as zero outside the pattern. Asymmetry up to 1e-9 of the largest entry of the
+            matrix (or a few rounding units in lower precision) is also allowed.
 
         Raises
         ------

@@ -206,7 +206,7 @@ LIMIT_KINDS: tuple[LimitKind, ...] = get_args(LimitKind)
 
 
 def read_limits(limits: Any) -> tuple[LimitKind, ...]:
-    """Which limits are heeded: those named, those of positions if True, or none."""
+    """Return which limits to include: those named, position limits if True, or none."""
     if limits is True:
         return LIMIT_KINDS[:1]
     if isinstance(limits, bool | np.bool_):

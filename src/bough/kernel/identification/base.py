@@ -1,4 +1,4 @@
-"""Base parameters: what joint forces can tell of the inertial parameters, whatever the motion."""
+"""Base parameters: the combinations of inertial parameters that joint forces determine, for any motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The careful route of mechanisms with constraints: states whose rank is in doubt, in LAPACK with a rank test.
+"""The careful solution of mechanisms with constraints: states of doubtful rank, in LAPACK with a rank test.
 
 Programs say which states are in doubt (`verdict`). These alone are solved again here, from matrices that programs of
 the same source give, and put in their place: whatever the method, its accelerations are the same.
@@ -187,9 +187,9 @@ def mend_states(
 def careful_function(model: Model, name: str, options: Options = PLAIN, is_long: bool = False) -> Function:
     """The function of an algorithm on a model whose states in doubt take the careful route.
 
-    Ranks cannot be told in float32, so it computes in float64. Where a joint moves nothing that has inertia, whatever
-    the state, there is no program, but loops may hold it: then all states take the careful route. They always do if
-    there `is_long`: where the program has so much to do that a rank test has less.
+    Ranks cannot be determined in float32, so it computes in float64. Where a joint moves nothing that has inertia,
+    whatever the state, there is no program, but loops may hold it: then all states take the careful route. They always
+    do if there `is_long`: where the program has so much to do that a rank test has less.
     """
     return function_of(model, (name, options, is_long), _careful)
 

@@ -154,7 +154,7 @@ def regular_mass(
     """M + Lᵀ W L (..., n, n) and Lᵀ W (..., n, rows), where W is zero unless some joint moves almost nothing.
 
     Where L q̈ = c, M q̈ = f + Lᵀ λ and (M + Lᵀ W L) q̈ = f + Lᵀ W c + Lᵀ λ say the same, for any weights W. The second
-    matrix is regular if every motion either has inertia or is held by a loop: whatever is unique can be computed from
+    matrix is regular if every motion either has inertia or is held by a loop: all unique results can be computed from
     it. M is given as packed path rows.
 
     Raises

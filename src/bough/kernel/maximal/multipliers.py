@@ -301,7 +301,7 @@ def _faults(system: System, index: int, F: FloatArray) -> Iterator[tuple[int, st
 
 
 def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> None:
-    """Raise, naming the body, if some mass block is negative, whatever hangs on the body."""
+    """Raise an error that names the body if some mass block is negative, regardless of its children."""
     for body, d in enumerate(system.bodies, start=1):
         known = system.mass_known[body - 1]
         block = np.tile(np.array([x or 0.0 for x in known]), (len(mass), 1))

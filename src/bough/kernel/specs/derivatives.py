@@ -36,7 +36,7 @@ MADE = "derivatives"
 
 
 def _matrices(count: int, rows: int | None = None) -> Callable[[Model], Shape]:
-    """So many matrices (rows, nv), with nv rows unless told."""
+    """A number of matrices (rows, nv), by default with nv rows."""
     return lambda model: (count, model.nv if rows is None else rows, model.nv)
 
 

@@ -1,4 +1,4 @@
-"""What is said of an algorithm, for running it and for counting it."""
+"""The description of an algorithm, for running and counting it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def plain(
 
 
 def frame_of(o: Options) -> Frame:
-    """The one frame that is asked for."""
+    """The single requested frame."""
     assert o.frames is not None
     return o.frames[0]
 
