@@ -40,7 +40,7 @@ def test_a_file_that_is_no_model_is_told_as_such(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("order", "told"),
     [
-        (["convert", "swimmer", "{}/s.json"], "load it without them by --ignore fluid"),
+        (["convert", "swimmer", "{}/s.json"], "--ignore fluid loads it without them"),
         (["convert", "arm", "{}/out.txt"], "expected .urdf, .xml, .mjcf, .json\n"),
         (["export", "arm", "jacobian", "--to", "c", "--out", "{}"], "none is named; expected --frame NAME"),
     ],

@@ -96,7 +96,7 @@ def test_tensors_are_taken_and_those_with_gradients_told(sim: bough.Simulation, 
         ({"controller": lambda time, q, v: followed}, "the controller's tau"),
         ({"controller": lambda time, q, v: {"target": SOME[0], "kp": gain}}, "the controller's kp"),
     ):
-        with pytest.raises(ShapeError, match=rf"^{name} is a Tensor that is differentiated.*\.detach\(\)"):
+        with pytest.raises(ShapeError, match=rf"^{name} is a tensor of PyTorch that is differentiated.*\.detach\(\)"):
             sim.run(START, **given, **more)  # type: ignore[arg-type]
 
 

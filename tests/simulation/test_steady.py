@@ -176,7 +176,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"tau": 1.0}, ShapeError, r"tau has shape \(\), expected \(..., 7\)"),
     ({"control": [0.1, 0.2]}, ShapeError, r"control has shape \(2,\), expected \(..., 1\): one for each actuator"),
     ({"target": [0.0] * 8, "kp": 1.0}, ShapeError, r"target has shape \(8,\), expected \(..., 7\)"),
-    ({"target": [0.0] * 7, "kp": "much"}, ShapeError, "kp is 'much', expected a number, or one for each velocity"),
+    (
+        {"target": [0.0] * 7, "kp": "much"},
+        ShapeError,
+        "kp is 'much', expected a number that is not negative, or one for each velocity",
+    ),
     ({"target": [0.0] * 7, "kp": 1.0, "kd": [1, 2]}, ShapeError, r"kd has shape \(2,\), expected \(..., 7\)"),
     ({"target": [0.0] * 7, "kd": 1.0}, ShapeError, "target is given and kp is None, expected a stiffness"),
     ({"out": np.zeros(8)}, ShapeError, "out is array.* expected a bough.simulation.State"),

@@ -152,9 +152,11 @@ def test_what_cannot_be_is_refused_by_name(sim: bough.Simulation) -> None:
         sim.step(q, v, out=before)
     with pytest.raises(bough.errors.ShapeError, match="out is given with arrays that JAX traces"):
         jax.jit(lambda q: sim.step(q, v, out=before))(np.array([0.5]))
-    with pytest.raises(bough.errors.ShapeError, match=r"q is a Tensor that is differentiated, .* in \.detach\(\)"):
+    with pytest.raises(
+        bough.errors.ShapeError, match=r"q is a tensor of PyTorch that is differentiated, .* q\.detach\(\)"
+    ):
         sim.run(q, duration=0.1)
-    with pytest.raises(bough.errors.ShapeError, match=r"steps is a DynamicJaxprTracer that is .* traced"):
+    with pytest.raises(bough.errors.ShapeError, match=r"steps is an array of JAX that is .* traced"):
         jax.jit(lambda n: sim.step([0.5], v, steps=n))(3)
     for second in (torch.func.hessian, jax.hessian):
         start = q.detach() if second is torch.func.hessian else np.array([0.5])
