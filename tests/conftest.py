@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -57,3 +58,11 @@ def compiled() -> Iterator[None]:
         yield
     finally:
         bough.set_backend(None)
+
+
+@pytest.fixture
+def _interrupts() -> Iterator[None]:
+    """Those of Python, which a process that began in the background has not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

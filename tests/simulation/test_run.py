@@ -57,15 +57,13 @@ def test_what_was_computed_is_returned_after_an_interrupt(sim: bough.Simulation)
 
 
 @pytest.fixture
-def _interrupts() -> Iterator[None]:
-    """Those of Python, which a process that began in the background has not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _no_interrupt_lately(_interrupts: None) -> Iterator[None]:
+    """Nothing that follows is interrupted because of what was interrupted here."""
     yield
-    signal.signal(signal.SIGINT, before)
-    interrupts._last = -math.inf  # nothing that follows is interrupted
+    interrupts._last = -math.inf
 
 
-@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.usefixtures("_no_interrupt_lately")
 def test_a_second_interrupt_takes_nothing_away(sim: bough.Simulation) -> None:
     def stop(time: float, q: Any, v: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
@@ -80,7 +78,7 @@ def test_a_second_interrupt_takes_nothing_away(sim: bough.Simulation) -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.usefixtures("_no_interrupt_lately")
 @pytest.mark.parametrize("integrator", ["euler", "adaptive"])
 def test_an_interrupt_ends_a_loop_of_runs(
     sim: bough.Simulation, integrator: str, monkeypatch: pytest.MonkeyPatch
