@@ -77,12 +77,13 @@ def measure_simulation(page: Page, rounds: int) -> None:
     page.text(
         "µs per step and state, float64, one thread, one core: gymnasium's files, their own integrators (half-cheetah "
         f"Euler, the others Runge-Kutta), soft contact, Newton's method to 1e-8. A batch of {BATCH} states for {STEPS} "
-        f"steps beside `mujoco.rollout`; one state, one step per call from Python beside {STEPS} calls of `mj_step`, and "
-        f"{MANY} steps per call beside {MANY} calls from the same states."
+        f"steps beside `mujoco.rollout`; one state, one step per call from Python beside {STEPS} calls of `mj_step`, "
+        f"and {MANY} steps per call beside {MANY} calls from the same states."
     )
     rows = [_measured(case_of(name, lift), rounds) for name in ROBOTS for lift in (0.0, 50.0)]
-    columns = ("robot", "contacts", "batch µs", "rollout µs", "times faster", "one call µs", f"{MANY} per call µs")
-    page.table((*columns, "mj_step µs", f"{MANY} of them µs", "one call, times faster", f"{MANY} per call, times faster"), rows)
+    costs = ("batch µs", "rollout µs", "times faster", "one call µs", f"{MANY} per call µs", "mj_step µs")
+    more = (f"{MANY} of them µs", "one call, times faster", f"{MANY} per call, times faster")
+    page.table(("robot", "contacts", *costs, *more), rows)
     measure_environments(page, rounds)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.backends.cuda.marks import marked_buffers
 from bough.backends.cuda.shared import place_shared
 from bough.backends.cuda.slots import slots_of
 from bough.backends.cuda.source import FAR_ANGLE, cuda_source, shared_bytes
@@ -21,6 +22,7 @@ from bough.scalar import (
     keeping_loops,
     loop,
     repeat,
+    select,
     unguarded,
     when,
 )
@@ -178,3 +180,33 @@ def test_what_is_told_of_few_entries_lies_close_together(tmp_path: Path) -> None
     _, verdicts, wrong = OnHost(told(BACK), tmp_path / "back", np.float64)({"x": x})
     assert wrong == verdicts[8] == FAR_ANGLE
     assert not verdicts[7]
+
+
+def test_what_is_read_of_entries_without_a_mark_has_no_slots() -> None:
+    """All entries are told, and those that are not marked are read as well: each needs a place of its own."""
+
+    def rule(x: Any) -> dict[str, Any]:
+        with keeping_loops():
+            given = array(6)
+            for k in range(6):
+                given[k] = x[k]
+
+            def part(_: Index, total: Any) -> Any:
+                stiff, ways = array(8), unguarded(8, zeros=False)
+
+                def tell(k: Index) -> None:
+                    ways[k] = given[k] * 2.0
+                    stiff[k] = given[k] - 0.5
+
+                each(6, tell)
+                marked = loop(6, lambda k, s: when(stiff[k] > 0.0, lambda t: t * 0.5 + ways[k], s), total)
+                return loop(6, lambda k, s: s + ways[k] * select(stiff[k] > 0.0, 0.0, 1.0), marked)
+
+            end = repeat(3, lambda _, total: loop(2, part, total), x[0] + 1.0, until=lambda total: total > 50.0)
+            return {"y": [end]}
+
+    program = fuse(simplify(trace("test", rule, {"x": 6})))
+    constants = {x.result: float(x.value) for x in walk(program.body) if isinstance(x, Const)}
+    stiff, _ = (b.name for b in program.of_role("scratch") if b.size == 8)
+    assert marked_buffers(program, constants) == [stiff]
+    assert not slots_of(program, [stiff], constants).owners

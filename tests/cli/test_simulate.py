@@ -11,7 +11,7 @@ import pytest
 
 import bough
 from bough.cli import main
-from bough.cli.simulate import SHOWN_TOGETHER
+from bough.cli.simulate import SHOWN_TOGETHER, _closed
 from bough.pictures.pictures import MOST_BESIDE
 from bough.simulation.trajectory_pictures import POSES
 
@@ -117,3 +117,25 @@ def test_a_quaternion_is_nearly_of_unit_length(capsys: pytest.CaptureFixture[str
     assert main([*order, "root_joint=0,0,1,0,0,0,2"]) == 2
     assert "root_joint=0,0,1,0,0,0,2: the quaternion has length 2, expected 1" in capsys.readouterr().err
     assert main([*order, "root_joint=0,0,1,0,0,0.7071,0.7071"]) == 0
+
+
+def test_robots_that_float_stay_where_they_are_while_their_loops_are_closed() -> None:
+    """From straight legs no step leads to the loop's closing: what is tried near them moves joints, not the base."""
+    b = bough.Builder("lift")
+    b.add("base", bough.joints.Free(), mass=5.0, inertia=np.eye(3))
+    for name, parent, at in (("upper", "base", 0.0), ("lower", "upper", -0.3)):
+        b.add(name, bough.joints.Revolute("y"), parent, at=(0, 0, at), mass=1.0, com=(0, 0, -0.1), inertia=np.eye(3))
+    b.loop("tip", bough.joints.Spherical(), "base", "lower", at=(0, 0, -0.4), successor_at=(0, 0, -0.3))
+    model = b.build()
+    q = bough.neutral(model)
+    with pytest.raises(bough.errors.AssemblyError):
+        bough.loops.assemble(model, q)
+    closed = _closed(model, q)
+    assert np.abs(bough.loops.errors(model, closed)).max() < 1e-9
+    np.testing.assert_allclose(closed[:7], q[:7], atol=1e-9)
+
+
+def test_files_are_written_though_there_is_no_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)  # as after `>&-`
+    assert main(["simulate", "pendulum", "--duration", "0.02", "--record", str(tmp_path / "run.npz")]) == 0
+    assert (tmp_path / "run.npz").exists()

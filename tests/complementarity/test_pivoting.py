@@ -43,8 +43,10 @@ def solved(problem: Problem) -> Any:
     solution = pivoting(*problem.arguments, **problem.extra)
     assert solution.solved, solution.reasons
     assert not solution.reasons
-    np.testing.assert_allclose(solution.a, problem.A @ solution.f + problem.b, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(solution.residual.max(initial=0), problem.residual(solution.f), rtol=0, atol=1e-12)
+    A, f, b = problem.A, solution.f, problem.b
+    rounding = 1e-12 * max(1.0, (np.abs(A) @ np.abs(f)).max(initial=0.0))  # of the sums in A f
+    np.testing.assert_allclose(solution.a, A @ f + b, rtol=0, atol=rounding)
+    np.testing.assert_allclose(solution.residual.max(initial=0), problem.residual(f), rtol=0, atol=rounding)
     return solution
 
 
@@ -413,3 +415,10 @@ def test_singular_values_that_do_not_converge_are_no_error(
     assert not found.reason
     np.testing.assert_allclose(A @ found.f, A @ expected.f, atol=1e-12)
     np.testing.assert_allclose((A @ found.f + b)[:3], 0.0, atol=1e-12)
+
+
+def test_coefficients_of_friction_that_are_tensors_are_refused_beside_arrays() -> None:
+    torch = pytest.importorskip("torch")
+    A, b, contact = np.eye(3), np.array([-1.0, 0.4, 0.0]), Conditions.contacts(1)
+    with pytest.raises(ShapeError, match="mu is a tensor of PyTorch"):
+        pivoting(A, b, contact, mu=torch.tensor(0.3))

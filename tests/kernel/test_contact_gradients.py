@@ -107,3 +107,15 @@ def test_what_takes_numbers_alone_says_so() -> None:
         sim.sensors(np.zeros(6), torch.zeros(6))
     with pytest.raises(bough.errors.ShapeError, match=r"Simulation\.sensors takes .* tau is a tensor of PyTorch"):
         sim.sensors(np.zeros(6), np.zeros(6), tau=torch.zeros(6))
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3)])
+@pytest.mark.parametrize("library", ["torch", "jax.numpy"])
+def test_one_normal_of_any_library_is_that_of_all_contacts(library: str, shape: tuple[int, ...]) -> None:
+    xp = pytest.importorskip(library)
+    b = bough.Builder()
+    b.add("crate", bough.joints.Prismatic("z"), mass=2.0)
+    model, contacts = b.build(), bough.contact.Contacts([("crate", None)] * 2)
+    points, up = np.zeros((2, 3)), np.reshape([0.0, 0.0, 1.0], shape)
+    J = bough.contact.jacobian(model, [0.0], contacts.at(points, xp.asarray(up)))
+    np.testing.assert_array_equal(np.asarray(J), bough.contact.jacobian(model, [0.0], contacts.at(points, up)))

@@ -40,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = 0
     try:
         code = options.run(options) or 0
-        sys.stdout.flush()
+        if sys.stdout is not None:  # there is none if it was closed before
+            sys.stdout.flush()
     except BoughError as error:
         file = printable(getattr(error, "file", None) or "") if getattr(error, "line", None) else ""
         told = f" (bough check {file} lists all problems)" if file else ""

@@ -272,10 +272,13 @@ def chosen_pose(model: bough.Model, options: argparse.Namespace) -> NDArray[np.f
 
 def _closed(model: bough.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
     """The pose with loops closed, if they can be from there or near it: flat, a mechanism may have nowhere to go."""
-    rng = np.random.default_rng(0)
+    rng, inner = np.random.default_rng(0), np.ones(model.nv)
+    for entry in model.joints:
+        if isinstance(entry.joint, bough.joints.Free):  # which closes no loop: what floats stays where it is
+            inner[model.v_slice(entry.name)] = 0.0
     for spread in (0.0, *(0.5,) * NEAR_STARTS):
         with suppress(AssemblyError):
-            near = bough.integrate(model, q, spread * rng.normal(size=model.nv))
+            near = bough.integrate(model, q, spread * inner * rng.normal(size=model.nv))
             return np.asarray(bough.loops.assemble(model, near), np.float64)
     return q
 

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -119,7 +119,7 @@ class _Unheard:
 
 def going_on_unheard() -> AbstractContextManager[Any]:
     """A context in which a reader of standard output that goes away, as `head` does, ends nothing."""
-    return redirect_stdout(_Unheard(sys.stdout))
+    return nullcontext() if sys.stdout is None else redirect_stdout(_Unheard(sys.stdout))
 
 
 def require_path(path: str | Path | None, option: str, suffixes: tuple[str, ...]) -> None:

@@ -50,7 +50,8 @@ class Slots(NamedTuple):
 def slots_of(program: Program, marked: Collection[str], constants: dict[int, float]) -> Slots:
     """The arrays that can have slots: all they are asked for is what belongs to entries of one buffer with marks.
 
-    Marks of that buffer only come, one after the other, until all are taken away.
+    Marks of that buffer only come, one after the other, until all are taken away; and nothing is read of an entry but
+    where it is marked: others have no slots of their own.
     """
     sums = _Sums(program, constants)
     used: defaultdict[str, set[int]] = defaultdict(set)
@@ -59,6 +60,7 @@ def slots_of(program: Program, marked: Collection[str], constants: dict[int, flo
             used[x.buffer].add(x.index)
     changed = _changed_on_the_way(program, constants)
     owners = {name: {sums.of(v) for v in used[name]} for name in marked if name not in changed}
+    read = _read_where_marked(program, sums, constants)
     slots = Slots({}, {})
     for b in program.of_role("scratch"):
         for owner, places in owners.items():
@@ -66,7 +68,9 @@ def slots_of(program: Program, marked: Collection[str], constants: dict[int, flo
             if b.cleared or not stride or rest:
                 continue
             found = {v: _entry(sums.of(v), stride, places) for v in used[b.name]}
-            if all(entry is not None for entry in found.values()):
+            loads = [x for x in walk(program.body) if isinstance(x, Load) and x.buffer == b.name]
+            known = all((entry := found[x.index]) is not None and (x.result, entry.k) in read[owner] for x in loads)
+            if known and all(entry is not None for entry in found.values()):
                 slots.owners[b.name] = owner
                 slots.entries.update({(b.name, v): entry for v, entry in found.items() if entry is not None})
                 break
@@ -92,6 +96,20 @@ class _Sums:
             if not one.terms or not other.terms:
                 return Sum((), 0).plus(*((other, one.number) if not one.terms else (one, other.number)))
         return Sum(((value, 1),), 0)
+
+
+def _read_where_marked(
+    program: Program, sums: _Sums, constants: dict[int, float]
+) -> defaultdict[str, set[tuple[int, Sum]]]:
+    """By buffer with marks, what is read in turns that are made where an entry is marked alone, and which entry."""
+    found: defaultdict[str, set[tuple[int, Sum]]] = defaultdict(set)
+    for x in walk(program.body):
+        if isinstance(x, Loop) and (turns := some_turns(x, constants)) is not None and turns.buffer is not None:
+            k = Sum((), 0)
+            for v in (x.counter, *turns.base):
+                k = k.plus(sums.of(v))
+            found[turns.buffer] |= {(y.result, k) for y in walk(turns.rest) if isinstance(y, Load)}
+    return found
 
 
 def _changed_on_the_way(program: Program, constants: dict[int, float]) -> set[str]:

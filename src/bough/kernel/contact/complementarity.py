@@ -163,7 +163,8 @@ def pivoting(
     array([ 0.541, -0.162,  0.   ])
     """
     n = row_count(conditions)
-    if not type(A) is type(b) is np.ndarray or slip is not None or bounds is not None:
+    is_usual = type(A) is type(b) is np.ndarray and type(mu) in (float, np.ndarray)
+    if not is_usual or slip is not None or bounds is not None:
         require_plain("lcp.pivoting", A=A, b=b, mu=mu, slip=slip, bounds=bounds)
     require_given(A=A, b=b, mu=mu)
     if slip is not None and conditions.cones.size:

@@ -38,6 +38,7 @@ from bough.kernel.specs import spec
 from bough.kernel.specs.contact import START, forces_of_rows, row_forces
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
+from bough.kernel.tensors import library_of
 from bough.kernel.verdict import DOUBT, all_in_doubt
 from bough.model import Contacts, Model, Touch
 from bough.reading import kind_of, known_name, listed
@@ -270,14 +271,17 @@ def side_by_side(value: Any) -> Any:
 
 def _all_normals(touch: Touch) -> Any:
     """The normals, where one alone is that of all contacts."""
-    normals, count = touch.normals, len(touch.contacts.pairs)
+    normals: Any = touch.normals
+    count = len(touch.contacts.pairs)
     if type(normals) is np.ndarray and normals.ndim > 1 and normals.shape[-2] == count:
         return normals  # the usual
     if isinstance(normals, list | tuple):
         normals = as_floats("normals", normals, ())
-    if not isinstance(normals, np.ndarray) or normals.shape[-2:] not in ONE_NORMAL:
+    library = library_of(normals)
+    if (library is np and not isinstance(normals, np.ndarray)) or tuple(normals.shape[-2:]) not in ONE_NORMAL:
         return normals
-    return np.broadcast_to(normals, (*normals.shape[:-2], count, 3)).copy()
+    every = library.broadcast_to(normals, (*normals.shape[:-2], count, 3))
+    return every.copy() if library is np else every
 
 
 def require_unit(normals: FloatArray, contacts: Contacts) -> None:
