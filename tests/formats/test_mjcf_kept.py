@@ -75,3 +75,15 @@ def test_files_are_read_each_time(asked: list[Any], tmp_path: Path) -> None:
     (tmp_path / "m.obj").write_text(TETRAHEDRON.replace("v 0 0 1", "v 0 0 2"))
     assert bough.load(path) != first
     assert len(asked) == 2
+
+
+def test_models_of_other_files_are_asked_about_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "cache"))
+    text = """<mujoco><asset><model name="c" file="child.xml"/></asset>
+    <worldbody><frame><attach model="c" body="b" prefix="x"/></frame></worldbody></mujoco>"""
+    body = '<body name="b"><joint name="j"/><geom size="0.1" mass="{}"/></body>'
+    child = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    (tmp_path / "parent.xml").write_text(text)
+    for mass in (1.0, 5.0):
+        (tmp_path / "child.xml").write_text(child.format(mass))
+        assert bough.load(tmp_path / "parent.xml", trusted=True).mass == pytest.approx(mass)

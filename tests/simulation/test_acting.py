@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,3 +111,57 @@ def test_gains_are_not_negative(sim: bough.Simulation, way: Any) -> None:
         sim.run(START, kp=5.0, kd=[0.0, 0.0, -1.0, 0.0, 0.0, 0.0], **more)
     with pytest.raises(ShapeError, match=r"kd is -2\.0, expected a number that is not negative"):
         sim.step(START, np.zeros(6), target=SOME[0], kp=5.0, kd=-2.0)
+
+
+@pytest.mark.parametrize("way", [None, "adaptive"])
+def test_a_run_that_is_resumed_within_a_hold_is_driven_at_once(way: Any) -> None:
+    sim = bough.Simulation(bough.robots.load("arm"), dt=0.002)
+    given: dict[str, Any] = {"controller": lambda *_: {"target": np.zeros(6), "kp": 50.0, "kd": 5.0}, "hold": 50}
+    given |= {"integrator": way, "accuracy": 1e-6}
+    whole = sim.run([0.3] * 6, duration=0.15, **given)
+    first = sim.run([0.3] * 6, duration=0.106, **given)
+    again = sim.run(resume=first, duration=0.044, **given)
+    np.testing.assert_allclose(again.q[-1], whole.q[-1], atol=1e-5 if way else 1e-15)
+
+
+def test_a_run_that_is_resumed_for_no_step_keeps_its_forces() -> None:
+    sim = bough.Simulation(bough.robots.load("arm"))
+    given: dict[str, Any] = {"tau": [0.1] * 6}
+    stop = bough.simulation.Event(lambda time, q, v: time - 0.05, stop=True)
+    run, ended = sim.run([0.3] * 6, duration=0.1, **given), sim.run([0.3] * 6, duration=0.1, events=[stop], **given)
+    for first, again in (
+        (run, sim.run(resume=run, duration=0.0, **given)),
+        (ended, sim.run(resume=ended, duration=0.1, **given)),
+    ):
+        for name in ("time", "q", "v", "tau", "status", "taken", "stopped", "a_last"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(first, name), err_msg=name)
+        assert again.tau is not None
+
+
+def test_adaptive_runs_keep_the_forces_that_act() -> None:
+    sim = bough.Simulation(bough.robots.load("arm"))
+    for begin in ([0.3] * 6, [[0.3] * 6] * 2):
+        run, fixed = (sim.run(begin, duration=0.05, tau=[0.1] * 6, integrator=way) for way in ("adaptive", None))
+        np.testing.assert_array_equal(run.tau, fixed.tau)
+        again = sim.run(resume=run, duration=0.05, tau=[0.2] * 6, integrator="adaptive")
+        assert again.tau.shape == again.v.shape
+        assert again.tau[0].ravel()[0] == 0.1
+        assert again.tau[-1].ravel()[0] == 0.2
+
+
+@pytest.mark.parametrize("law", ["soft", "hard"])
+def test_states_of_float32_stay_so_wherever_they_come_from(law: str, tmp_path: Path) -> None:
+    sim = bough.Simulation(bough.robots.load("arm"), law=law)
+    q = np.full(6, 0.3, np.float32)
+    whole, half = (sim.run(q, duration=length) for length in (0.2, 0.1))
+    half.save(tmp_path / "half.npz")
+    for first in (half, pickle.loads(pickle.dumps(half)), bough.Trajectory.load(tmp_path / "half.npz", half.model)):
+        again = sim.run(resume=first, duration=0.1)
+        assert again.q.dtype == np.float32
+        for name in ("time", "q", "v", "a_last"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(whole, name), err_msg=name)
+    for x in (half.q[-1], pickle.loads(pickle.dumps(q))):
+        for steps in (1, 20):
+            assert sim.step(x, x, steps=steps).q.dtype == np.float32
+        assert sim.contacts(x, x).acceleration.dtype == np.float32
+    assert half.q.dtype is q.dtype

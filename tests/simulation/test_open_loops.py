@@ -55,3 +55,14 @@ def test_the_command_line_closes_them_unless_it_is_told_where_to_begin(tmp_path:
     with pytest.warns(SimulationWarning, match=TOLD):
         main([*order, "--set", f"{model.joint_names[0]}=0.9"])
     assert bough.Trajectory.load(kept, model).q[0, 0] == 0.9
+
+
+def test_loops_that_hold_nothing_are_not_open() -> None:
+    b = bough.Builder()
+    for name in ("a", "b"):
+        b.add(name, bough.joints.Revolute("z"), mass=1.0, com=(0.1, 0, 0), inertia=0.1)
+    b.loop("loose", bough.joints.Free(), "a", "b")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for law in ("soft", "hard"):
+            assert bough.Simulation(b.build(), law=law).run([0.1, 0.2], duration=0.01).status == 0

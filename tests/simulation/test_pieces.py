@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.simulation import pieces
+from bough.errors import ShapeError
+from bough.simulation import pieces, simulation
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -61,3 +62,40 @@ def test_pieces_have_the_bits_of_one_call(law: str, dtype: Any, monkeypatch: pyt
             assert (y.dtype, y.shape) == (x.dtype, x.shape)
             np.testing.assert_array_equal(y, x)
             np.testing.assert_array_equal(z, x)
+
+
+def test_what_is_not_rectangular_is_told_by_name_in_many_steps_too() -> None:
+    sim = bough.Simulation(bough.trees.topologies.chain(2))
+    for steps in (1, 100):
+        with pytest.raises(ShapeError, match=r"^q is not a rectangular array"):
+            sim.step([[0.0, 1.0], [1.0]], [0.0, 0.0], steps=steps)  # type: ignore[list-item]
+
+
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.parametrize("of", ["v", "tau", "gravity", "mass of elbow_link", "f_ext", "steps"])
+def test_an_interrupt_is_heard_whatever_is_a_batch(of: str) -> None:
+    sim = bough.Simulation(bough.robots.load("arm"), parameters=["gravity", "mass of elbow_link"])
+    many = 3000
+    shapes = {"tau": (6,), "f_ext": (6, 6), "gravity": (3,), "mass of elbow_link": ()}
+    acting: dict[str, Any] = {name: np.ones((many, *shape)) for name, shape in shapes.items() if name == of}
+    if " " in of or of == "gravity":
+        acting = {"parameters": acting}
+    q, v = np.zeros(6), np.zeros((many, 6)) if of == "v" else np.zeros(6)
+    steps: Any = np.full(many, 20_000) if of == "steps" else 20_000
+    sim.step(q, v, steps=20, **acting)
+    began = time.perf_counter()
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        sim.step(q, v, steps=steps, **acting)
+    timer.join()
+    assert time.perf_counter() - began < 3.0
+
+
+def test_pieces_grow_and_are_not_cut_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(simulation, "in_pieces", lambda *given: (asked.append(given), pieces.in_pieces(*given))[1])
+    monkeypatch.setattr(pieces, "SHORT_WORK", 100)
+    sim = bough.Simulation(bough.trees.topologies.chain(2))
+    assert (sim.step(np.zeros((10, 2)), np.zeros((10, 2)), steps=2000).taken == 2000).all()
+    assert len(asked) == 1

@@ -115,3 +115,23 @@ def test_a_run_of_no_steps_and_batches_that_do_not_fit() -> None:
         sim.run(np.zeros((3, 1)), np.zeros((2, 1)), duration=0.1)
     with pytest.raises(TypeError, match=r"^Simulation\(\) got an unexpected keyword argument 'restituton'"):
         bough.Simulation(sim.model, restituton=0.5)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "acting",
+    [
+        {"steps": 4, "parameters": {"gravity": np.eye(3)}},
+        {"target": np.zeros((4, 2)), "kp": np.ones((3, 2))},
+        {"steps": 4, "f_ext": np.ones((3, 2, 6))},
+    ],
+)
+def test_a_batch_of_what_holds_for_all_of_a_rollout_is_one_of_states(acting: dict[str, Any]) -> None:
+    sim = bough.Simulation(bough.trees.topologies.chain(2), parameters=["gravity"])
+    of_all = {name: np.zeros((4, 3, 2)) for name in acting if name == "target"}
+    run, wide = sim.rollout([0.1, 0.2], **acting), sim.rollout([[0.1, 0.2]] * 3, **{**acting, **of_all})
+    assert run.q.shape == (5, 3, 2)
+    np.testing.assert_array_equal(run.q, wide.q)
+    wrt = ["q", *(name for name in acting if name not in ("parameters", "steps")), *acting.get("parameters", ())]
+    ours, theirs = (x.gradient(x.v, x.v, wrt=wrt) for x in (run, wide))
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])

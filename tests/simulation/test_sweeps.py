@@ -366,3 +366,13 @@ def test_simulations_with_parameters_travel_between_processes(tmp_path: Path) ->
     assert np.array_equal(one.q, other.q)
     with pytest.raises(bough.errors.SaveError, match="expected a folder without a suffix"):
         sim.sweep(bough.neutral(ball), duration=0.1, grid={"friction": [1.0]}, path=tmp_path / "runs.npz")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_what_acts_on_all_runs_of_a_sweep_is_of_one_state(n: int) -> None:
+    sim = bough.Simulation(bough.trees.topologies.chain(2))
+    grid = {"v of joint 1": [0.1] * n}
+    with pytest.raises(ShapeError, match=r"^tau has shape \(3, 2\), expected \(2,\); grid=\{'tau'"):
+        sim.sweep([0.1, 0.2], duration=0.01, tau=np.zeros((3, 2)), grid=grid)
+    left, given = (sim.sweep([0.1, 0.2], duration=0.01, grid=grid, **more) for more in ({}, {"tau": None}))
+    np.testing.assert_array_equal(left.trajectory.q, given.trajectory.q)

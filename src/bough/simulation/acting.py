@@ -49,6 +49,15 @@ class Acting:
             raise ShapeError(f"{of}{name} is {value.min():g} somewhere, expected gains that are not negative")
         return value
 
+    def of_one_state(self, given: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """What was given of what acts on all runs of a sweep, which are batches already."""
+        found = {name: x for name, x in self.read(given, kind).items() if x is not None}
+        for name, x in found.items():
+            if self._leading(name, x):
+                more = f"grid={{{name!r}: ...}} or table= have one for each run"
+                raise ShapeError(f"{name} has shape {np.shape(x)}, expected {self._inputs[name].shape}; {more}")
+        return found
+
     def begin(
         self, q: FloatArray, v: FloatArray, given: Mapping[str, Any], resumes: bool
     ) -> tuple[FloatArray, FloatArray]:

@@ -218,8 +218,6 @@ class Orders:
         self, times: FloatArray, q: FloatArray, v: FloatArray, sense: Sense | None, before: Trajectory | None
     ) -> dict[str, Any]:
         """What sensors read in samples, and the joint forces and controls from each on, if there are some in all."""
-        if self._controller is None:
-            return {"sensors": None if sense is None else sense(q, v, self._given[0][1])}
         places = np.searchsorted([time for time, _ in self._given], times * (1.0 + SAME_TIME), side="right") - 1
         first = 0 if before is None else len(before) - 1  # samples before it are as they were
         given = [self._given[k][1] for k in places[first:]]
@@ -228,7 +226,10 @@ class Orders:
         for name, values in new.items():
             new[name] = [np.broadcast_to(x, (*self._batch, np.shape(x)[-1])) for x in values]
         if sense is not None:
-            new["sensors"] = [sense(*sample) for sample in zip(q[first:], v[first:], given, strict=True)]
+            if self._controller is None:
+                new["sensors"] = sense(q[first:], v[first:], given[0])
+            else:
+                new["sensors"] = [sense(*sample) for sample in zip(q[first:], v[first:], given, strict=True)]
         old = {name: () if before is None else getattr(before, name) for name in new}
         return {n: np.array([*old[n][:first], *x], float) for n, x in new.items() if old[n] is not None}
 

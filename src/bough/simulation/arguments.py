@@ -12,7 +12,7 @@ from bough.algorithms.soft.states import MOST_STEPS
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
 from bough.kernel.parameters import Packing
-from bough.kernel.tensors import is_tensor, known_numbers, library_of, spread
+from bough.kernel.tensors import is_tensor, known_numbers, spread
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
 from bough.model.parameters import PLACED
@@ -25,7 +25,6 @@ __all__ = [
     "MOST_SINGLE_STEPS",
     "ONE",
     "are_single",
-    "in_numpy",
     "in_single",
     "is_single",
     "per_state",
@@ -99,14 +98,6 @@ def read_acting(given: Mapping[str, Any], kind: str, known: Sequence[str] = ACTI
     return [given.get(name) for name in known]
 
 
-def in_numpy(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What acts in a run, which is of NumPy: numbers of other arrays. Those that are differentiated are refused."""
-    return {
-        name: in_numpy(x) if isinstance(x, Mapping) else as_floats(name, x, ()) if library_of(x) is not np else x
-        for name, x in given.items()
-    }
-
-
 def written(out: object, state: State) -> State:
     """A state that was given, with the arrays of another copied to it."""
     if not isinstance(out, State):
@@ -121,7 +112,7 @@ def written(out: object, state: State) -> State:
 def is_single(x: Any) -> bool:
     """Whether something is an array or a tensor of float32, here or on a GPU."""
     if type(x) is np.ndarray:
-        return x.dtype is SINGLE
+        return bool(x.dtype == SINGLE)  # not `is`: arrays that were pickled have data types of their own
     return (is_tensor(x) or is_on_device(x)) and str(x.dtype).endswith("float32")
 
 

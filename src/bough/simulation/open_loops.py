@@ -18,7 +18,7 @@ OPEN = 5e-3
 
 def tell_of_open_loops(model: Model, q: FloatArray) -> None:
     """Warn if a constraint is far from being met in some configuration (..., nq): it would be pulled shut at once."""
-    if not model.constraints or "equality" in model.simulation.switched_off:
+    if not model.constraint_names or "equality" in model.simulation.switched_off:
         return
     off = np.abs(errors(model, q, check=False)) * position_rows(model)
     rows = off.reshape(-1, off.shape[-1]).max(axis=0, initial=0.0)

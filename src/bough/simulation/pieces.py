@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
 from bough.simulation.arguments import (
-    ACTING,
     MOST_SINGLE_STEPS,
     are_single,
     in_single,
     is_single,
+    read_servo,
     read_steps,
+    read_values,
     written,
 )
 from bough.simulation.state import State
@@ -40,12 +41,30 @@ PLAIN = (np.ndarray, list, tuple, int, float, np.generic, type(None))
 
 
 def is_long(steps: int | ArrayLike, given: Sequence[Any]) -> bool:
-    """Whether so many steps of states, the first of what is given, may take long; of tensors it is not known."""
-    states = math.prod(np.shape(given[0])[:-1])
+    """Whether so many steps of states may take long; of tensors it is not known."""
+    try:
+        states = _states((steps, *given))
+    except ValueError:  # not rectangular: whoever reads it tells of it
+        return False
     if type(steps) is int and steps * states <= SHORT_WORK:
         return False
     most = np.max(np.asarray(steps), initial=0.0)
     return bool(most > FEW_STEPS and most * states > SHORT_WORK) and all(map(_is_plain, given))
+
+
+def _states(given: Sequence[Any]) -> int:
+    """Of about how many states numbers of steps and arguments are: of as many as the one with most.
+
+    Axes of one state are the last one; of parameters by name it is not known, and all are counted.
+    """
+    steps, *arrays = given
+    most = 1 if type(steps) is int else max(1, np.size(steps))
+    for x in arrays:
+        if x is None or (type(x) is np.ndarray and x.ndim < 2):  # most are of one state
+            continue
+        sizes = map(np.size, x.values()) if isinstance(x, Mapping) else (math.prod(np.shape(x)[:-1]),)
+        most = max(most, 1, *sizes)
+    return most
 
 
 def _is_plain(x: Any) -> bool:
@@ -56,22 +75,30 @@ def in_pieces(
     sim: Simulation, count: FloatArray, begin: Sequence[Any], acting: Sequence[Any], out: State | None
 ) -> State:
     """So many steps (...) as many calls, with the bits of one: from q, v, a, under what acts, by place."""
-    (q, v, a), held = begin, dict(zip(ACTING, acting, strict=True))
+    (q, v, a), (tau, control, target, kp, kd, f_ext, parameters) = begin, acting
     single = is_single(q) and are_single(v, a, *acting[:-1])
     if single:
         read_steps(count, MOST_SINGLE_STEPS)
     rounded = single and sim.law == "hard"
     if rounded:  # impulses are found in float64, and one call rounds at its end alone
         q, v = np.asarray(q, np.float64), np.asarray(v, np.float64)
-    ahead = max(1.0, SHORT_WORK // max(1, math.prod(np.shape(q)[:-1])))
-    state = sim.step(q, v, steps=np.minimum(count, ahead), a=a, **held)
+    if target is not None or kp is not None or kd is not None:
+        target, kp, kd = read_servo(target, kp, kd, sim._drawn)
+    values = (read_values(sim.parameters, parameters),) if sim.parameters or parameters is not None else ()
+    held = (tau, control, target, kp, kd, f_ext, *values)
+
+    def made(begin: Sequence[Any], steps: FloatArray) -> State:
+        return sim._made((*begin, sim._dt, steps, *held), single and not rounded)
+
+    ahead = max(1.0, SHORT_WORK // _states((count, q, v, a, *acting)))
+    state = made((q, v, sim._zeros if a is None else a), np.minimum(count, ahead))
     taken, status = np.asarray(state.taken), np.asarray(state.status)
     while True:
         left = np.where(status == 0.0, count - taken, 0.0)
         if not left.any():
             break
         began = time.perf_counter()
-        state = sim.step(*state[:2], steps=np.minimum(left, ahead), a=state.a, **held)
+        state = made(state[:3], np.minimum(left, ahead))
         ahead = max(1.0, np.floor(ahead * min(4.0, SECONDS / max(time.perf_counter() - began, 1e-9))))
         taken, status = taken + state.taken, np.where(status == 0.0, state.status, status)
     state = State(state.q, state.v, state.a, taken.astype(state.taken.dtype), status.astype(state.status.dtype))

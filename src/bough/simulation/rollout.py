@@ -149,7 +149,8 @@ def rollout_of(sim: Differentiated, q: Any, v: Any, steps: Any, hold: Any, actin
         made = np.where(status == 0, float(often), 0.0) if status.any() else often
         states.append(sim.step(last.q, last.v, a=last.a, steps=made, **_at(given, k)))
         status = np.maximum(status, states[-1].status)
-    q, v, a = (np.array([state[i] for state in states]) for i in range(3))
+    whole = states[-1].q.shape[:-1]  # of what holds for all of it, too
+    q, v, a = (np.array([np.broadcast_to(s[i], (*whole, s[i].shape[-1])) for s in states]) for i in range(3))
     return Rollout(q, v, status, a, sim, given, often)
 
 

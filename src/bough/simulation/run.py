@@ -146,7 +146,7 @@ class Run:
 
     def _advance(self, done: int, ahead: int, sampled: bool) -> None:
         acting = self._acting
-        if self._controller is not None and done % self._hold == 0:
+        if self._controller is not None and (done % self._hold == 0 or done == self._first):
             given = self._controller(done * self._dt, self._state.q, self._state.v)
             acting = self._acting = {**acting, **given}
         if sampled:

@@ -17,7 +17,6 @@ from bough.simulation.arguments import (
     ACTING,
     ONE,
     are_single,
-    in_numpy,
     is_single,
     read_begin,
     read_servo,
@@ -228,7 +227,8 @@ class Simulation(Stepped):
         resume
             A trajectory to continue, instead of q and v, also one from `Trajectory.load`. The result contains the old
             and new samples. With the same other arguments it is the same, bit for bit, as an uninterrupted run (with
-            adaptive steps: to their accuracy).
+            adaptive steps: to their accuracy). A controller is called at once, even if `hold` steps are not over yet:
+            the trajectory does not contain what it returned last.
         show_progress
             Whether to show a progress bar; None: on a terminal, if the run takes long.
         acting
@@ -383,7 +383,9 @@ class Simulation(Stepped):
                 hint = "grid={'friction': [0.2, 0.8]} or table= have the values of parameters, by name"
                 raise UnknownNameError("argument of sweep", name, (), hint)
             known_name(name, "argument of sweep", [name for name in ACTING if name != "parameters"])
-        runs, often = Runs(self, q, v, grid, table, controller, in_numpy(acting)), whole_number(hold, "hold", least=1)
+        acts = Acting(self._steps.inputs, self.parameters, lambda: self._drawn)
+        given = acts.of_one_state(acting, "argument of sweep")
+        runs, often = Runs(self, q, v, grid, table, controller, given), whole_number(hold, "hold", least=1)
         with interrupted_once():
             return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)
 

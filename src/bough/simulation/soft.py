@@ -226,7 +226,7 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
     """Loops, whose rows of translations come first, laws between coordinates, and what else must vanish."""
     rows, row = [], 0
     along = _along_rows(model, inverse) if any(isinstance(c, Tie) for c in model.constraints) else []
-    for c in model.constraints:
+    for c in (c for c in model.constraints if c.rows):  # a loop of a free joint holds nothing
         row += c.rows
         soft = _of_joint(c.softness, f"constraint {c.name!r}")
         if isinstance(c, Loop):

@@ -73,7 +73,7 @@ def read_trajectory(given: Trajectory) -> dict[str, Any]:
         raise ShapeError(f"labels is {shown(given.labels)}, expected a dictionary of arrays {lead[1:]} by name")
     found = {name: read_only(_label(name, x, lead[1:])) for name, x in given.labels.items()}
     # in the byte order of this machine, and not to be written to
-    plain = {name: None if a is None else np.asarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()}
+    plain = {name: None if a is None else np.asarray(a, np.dtype(a.dtype.char)) for name, a in arrays.items()}
     arrays = {name: None if a is None else read_only(a) for name, a in plain.items()}
     return arrays | {"labels": found}
 

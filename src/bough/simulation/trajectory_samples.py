@@ -183,10 +183,12 @@ def joined(first: Trajectory, second: Trajectory, spacing: float) -> Trajectory:
     A sample where the first ended before its time is left out, as if it had gone on.
     """
     parts: dict[str, Any] = {}
-    early = int(len(second) > 1 and ends_early(first.time, spacing))
+    early = int(ends_early(first.time, spacing))
     for name in ("time", "q", "v", *HELD):
         one, other = getattr(first, name), getattr(second, name)
-        if one is not None and other is not None:
+        if len(second) == 1:  # no step was made
+            parts[name] = one
+        elif one is not None and other is not None:
             parts[name] = np.concatenate([one[:-1], other[early:]])
     rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")} | {"labels": first.labels}
     return type(second)(second.model, **parts, **rest, events=first.events + second.events, scene=second.scene)

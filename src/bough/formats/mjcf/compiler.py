@@ -38,10 +38,13 @@ def require_mujoco() -> None:
         raise LoadError('MJCF files are compiled by MuJoCo, which is not installed: pip install "bough[mjcf]"')
 
 
-def answer_to(request: dict[str, Any], trusted: bool) -> dict[str, Any]:
-    """The answer to a request: the one that is kept, or what is found in this process or, not `trusted`, in another."""
+def answer_to(request: dict[str, Any], trusted: bool, alone: bool) -> dict[str, Any]:
+    """The answer to a request: the one that is kept, or what is found in this process or, not `trusted`, in another.
+
+    What is not `alone`, since the text loads something else, is not kept.
+    """
     require_mujoco()
-    key = None if any(request["files"].values()) else _key(request)
+    key = _key(request) if alone and not any(request["files"].values()) else None
     kept = cache.load(key) if key else None
     if kept is not None:
         with suppress(ValueError):  # written by hand, perhaps: found anew

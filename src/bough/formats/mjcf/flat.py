@@ -48,6 +48,8 @@ class Flat:
     """Where each file is, by the name it has in the text; None if it is missing."""
     shown: dict[str, str] = field(default_factory=dict)
     """What the model calls each file."""
+    alone: bool = True
+    """Whether nothing outside of the text and these files says what it means: no model of another file, no plugin."""
 
     @property
     def request(self) -> dict[str, Any]:
@@ -177,8 +179,11 @@ class _Flattening:
             attributes = node.attributes = {name: x for name, x in attributes.items() if name not in unwanted}
         attributes.pop("texture", None)
         node.children = [child for child in node.children if not (tag == "material" and child.tag == "layer")]
-        if not self._document.trusted and (tag in ("plugin", "attach") or (tag == "model" and "file" in attributes)):
-            self._refuse(f"<{tag}> loads what is not in this file: give trusted=True for such a model", node.file, node)
+        if tag in ("plugin", "attach") or (tag == "model" and "file" in attributes):
+            if not self._document.trusted:
+                told = f"<{tag}> loads what is not in this file: give trusted=True for such a model"
+                self._refuse(told, node.file, node)
+            self.flat.alone = False
         for name, value in attributes.items():
             if name not in NAMES and NOT_A_NUMBER.search(value):
                 self._refuse(f"<{tag}>: {name} is {value!r}, expected finite numbers", node.file, node)

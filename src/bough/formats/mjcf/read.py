@@ -43,7 +43,7 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
             raise
         report.problems.append(error)
         return None
-    answer = answer_to(flat.request, document.trusted)
+    answer = answer_to(flat.request, document.trusted, flat.alone)
     if not Compiled.is_whole(answer):
         flat.refuse(str(answer.get("error", "the answer of MuJoCo's compiler cannot be read")), report)
         return None
