@@ -45,7 +45,10 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--friction", "0.5"], "--floor yes"),
         (["--duration", "-1"], "duration"),
         (["--dt", "0"], "dt"),
-        (["--dt", "3", "--duration", "1"], "--dt is 3.0 s, expected at most --duration, 1.0 s"),
+        (["--dt", "3", "--duration", "1"], "--duration is 1.0 s, expected at least a time step, 3.0 s"),
+        (["--duration", "1e-9"], "--duration is 1e-09 s, expected at least a time step, 0.002 s"),
+        (["--set", "pivot=1", "--set", "pivot=2"], "--set sets 'pivot' more than once"),
+        (["--target", "pivot=1", "--control", "none"], "--target is only used with --control hold"),
         (["--scene", "no-room.xml"], "there is no file 'no-room.xml'"),
         (["--target", "nose=1"], "no joint is called 'nose'"),
         (["--target", "pivot=a"], "'a' is not a number"),
@@ -61,6 +64,16 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "pendulum", *options]) == 2
     assert culprit in capsys.readouterr().err
+
+
+def test_a_floating_robot_starts_where_it_is_set(tmp_path: Path) -> None:
+    record, place = tmp_path / "run.npz", "root_joint=0.5,0.2,1,0,0,0,1"
+    for more, height in (((), 1.0), (("--drop", "0"), None)):
+        given = ["--set", place, "--duration", "0.002", "--record", str(record), *more]
+        assert main(["simulate", "quadruped", *given]) == 0
+        first = bough.Trajectory.load(record, bough.robots.load("quadruped")).q[0, :3]
+        np.testing.assert_array_equal(first[:2], [0.5, 0.2])
+        assert (first[2] == height) == (height is not None)
 
 
 def test_as_many_states_are_recorded_as_pictures_show() -> None:

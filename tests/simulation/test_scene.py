@@ -189,6 +189,15 @@ def test_requests_come_before_pairs_that_the_model_names() -> None:
     assert ("left ball", "left bone") not in named(bough.Scene(model, exclude=[("left", "left hand")]))
 
 
+def test_shapes_are_excluded_by_name() -> None:
+    scene = bough.Scene(two_arms().build(), self_collision=False).floor().box((1, 1, 1), name="table")
+    left = named(scene) - named(scene.excluding("left hand", "table"))
+    assert left == {two for two in named(scene) if set(two) == {"left ball", "table"}}
+    assert len(left) == 1
+    assert named(scene) - named(scene.excluding("table", "right ball")) == {("right ball", "table")}
+    assert len(scene.excluding("table", "left").excluding("table", "right").exclude) == 2
+
+
 def test_friction_that_is_given_counts() -> None:
     scene = bough.Scene(two_arms().build(), self_collision=False)
     assert {pair.friction[0] for pair in scene.floor(friction=0.3).pairs} == {0.3}

@@ -94,13 +94,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "drop": {
         "type": float,
         "metavar": "M",
-        "help": f"initial height of a floating robot above the floor (default: {DROP} m)",
+        "help": f"initial height of a floating robot above the floor (default: {DROP} m, or where --set puts it)",
     },
     "set": SET,
     "control": {
         "choices": ("none", "hold"),
-        "default": "none",
-        "help": "none: no joint forces; hold: springs and dampers towards the initial pose, or --target",
+        "help": "none (default): no joint forces; hold: springs and dampers towards the initial pose, or --target",
     },
     "target": {**SET, "help": "target of a joint; implies --control hold (may be repeated)"},
     "kp": {"type": float, "help": f"stiffness of hold, N m/rad or N/m (default: {KP:g})"},
@@ -129,8 +128,6 @@ def _require_sense(options: argparse.Namespace) -> None:
             raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
     if options.rate is not None and not 0.0 < options.rate < math.inf:
         raise ModelError(f"--rate is {options.rate}, expected a positive number of samples per second")
-    if options.dt is not None and options.dt > options.duration:
-        raise ModelError(f"--dt is {options.dt} s, expected at most --duration, {options.duration} s")
     if options.seed is not None and options.seed < 0:
         raise ModelError(f"--seed is {options.seed}, expected a nonnegative integer")
     if options.record and options.plot and Path(options.record).resolve() == Path(options.plot).resolve():
@@ -141,6 +138,8 @@ def _require_sense(options: argparse.Namespace) -> None:
             f"--batch is {options.batch}, and --record {options.record!r} shows at most {beside} side by side: "
             "record .html, which shows the first ones, or .npz"
         )
+    if options.target and options.control == "none":
+        raise ModelError("--target is only used with --control hold, not with none")
     if options.view and (options.record or options.plot):
         raise ModelError("--view stores nothing: leave out --record and --plot")
 
@@ -167,10 +166,12 @@ def _run(options: argparse.Namespace) -> int:
         integrator=None if adaptive else options.integrator,
         restitution=options.restitution,
     )
+    if not adaptive and sim.dt > options.duration:
+        raise ModelError(f"--duration is {options.duration} s, expected at least a time step, {sim.dt} s")
     q = chosen_pose(model, options)
     if model.constraints and not options.set:
         q = _closed(model, q)
-    if floats:
+    if floats and (options.drop is not None or model.joint_names[0] not in _names(options.set)):
         q = bough.simulation.on_the_floor(scene, q, DROP if options.drop is None else options.drop)
     states, drawn = _spread(model, q, options.batch, options.seed or 0), _acting(model, q, options)
     say(f"{model}")
@@ -285,13 +286,15 @@ def _closed(model: bough.Model, q: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _with_joints(model: bough.Model, q: NDArray[Any], given: list[str], option: str) -> NDArray[np.float64]:
     """A pose with some joints set, by texts JOINT=VALUE of an option."""
-    q = q.copy()
+    q, names = q.copy(), _names(given)
     for text in given:
         name, equals, values = text.partition("=")
         if not equals:
             raise ModelError(f"{option} {text}: expected JOINT=VALUE, with the name of a joint and its coordinates")
         if name not in model.joint_names:
             raise UnknownNameError("joint", name, model.joint_names)
+        if names.count(name) > 1:
+            raise ModelError(f"{option} sets {name!r} more than once")
         place = model.q_slice(name)
         try:
             numbers = [float(x) for x in values.split(",")]
@@ -305,6 +308,11 @@ def _with_joints(model: bough.Model, q: NDArray[Any], given: list[str], option: 
             if not abs(length - 1.0) <= TYPED:
                 raise ModelError(f"{option} {text}: the quaternion has length {length:g}, expected 1")
     return np.asarray(bough.normalize(model, q))
+
+
+def _names(given: list[str]) -> list[str]:
+    """The joints of texts JOINT=VALUE."""
+    return [text.partition("=")[0] for text in given]
 
 
 def _spread(model: bough.Model, q: NDArray[np.float64], count: int, seed: int) -> NDArray[np.float64]:
@@ -321,7 +329,7 @@ def _acting(model: bough.Model, q: NDArray[np.float64], options: argparse.Namesp
     if not _holds(options):
         return {}
     q, target = _with_joints(model, q, options.target, "--target"), np.zeros(model.nv)
-    for name in (text.partition("=")[0] for text in options.target):
+    for name in _names(options.target):
         joint = model.joint(name).joint
         if joint.nq != joint.nv:
             raise ModelError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 from bough.model import ExplicitPair, Geometry, Model
 from bough.simulation.hulls import Hulls
@@ -97,7 +97,7 @@ def find_pairs(
     shapes
         Further shapes, on the base.
     exclude
-        Names of two bodies or frames each, whose shapes do not touch.
+        Names of two bodies, frames or shapes each, which do not touch.
     self_collision
         Whether moving bodies touch each other.
     hulls
@@ -155,7 +155,7 @@ class _Rules:
             return reason
         if a.shape == b.shape == "plane":
             return "two planes"
-        if (a.frame, b.frame) in self._on_request:
+        if self._on_request and any(two in self._on_request for two in product((a.frame, a.name), (b.frame, b.name))):
             return "excluded on request"
         return "self-collision, not wanted" if a.body > 0 < b.body and not self._self_collision else ""
 

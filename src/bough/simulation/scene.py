@@ -46,7 +46,8 @@ class Scene:
     shapes
         Additional fixed shapes of the world. Normally use `floor`, `box` and similar methods instead.
     exclude
-        Pairs of names of bodies or frames whose shapes must not touch: ``[("hand", "forearm")]``.
+        Pairs of names of bodies, frames or shapes that must not touch: ``[("hand", "forearm")]``. For shapes that are
+        added later, use `excluding`.
     self_collision
         Whether moving bodies may touch each other.
     overlapping
@@ -83,11 +84,14 @@ class Scene:
             if instance(g, "a shape of the world", Geometry).body != 0:
                 raise ModelError(f"shape {g.name!r} of the world is on body {g.body}, expected 0, the base")
         exclude = []
+        named = [g.name for g in (*shapes, *self.model.geometries) if g.name and g.purpose == "collision"]
+        known = tuple(dict.fromkeys((*self.model.frame_names, *named)))
         for entry in listed(self.exclude, "exclude", "pairs of names"):
-            two = listed(entry, "an entry of exclude", "the names of two bodies or frames")
+            two = listed(entry, "an entry of exclude", "the names of two bodies, frames or shapes")
             if len(two) != 2:
-                raise ModelError(f"an entry of exclude is {shown(entry)}, expected the names of two bodies or frames")
-            first, second = (known_name(name, "body or frame to exclude", self.model.frame_names) for name in two)
+                told = f"an entry of exclude is {shown(entry)}, expected the names of two bodies, frames or shapes"
+                raise ModelError(told)
+            first, second = (known_name(name, "body, frame or shape to exclude", known) for name in two)
             exclude.append((first, second))
         object.__setattr__(self, "shapes", shapes)
         object.__setattr__(self, "exclude", tuple(exclude))
@@ -233,6 +237,18 @@ class Scene:
                 place = Placement.from_matrix(carried) @ g.placement
                 shapes.append(replace(g, frame=BASE, body=0, placement=place))
         return replace(self, shapes=tuple(shapes))
+
+    def excluding(self, first: str, second: str) -> Scene:
+        """Exclude contact between two bodies, frames or shapes, by name.
+
+        Examples
+        --------
+        >>> import bough
+        >>> scene = bough.Scene(bough.robots.load("quadruped"), self_collision=False).floor()
+        >>> len(scene.pairs), len(scene.excluding("front_left_hip", "floor").pairs)
+        (13, 12)
+        """
+        return replace(self, exclude=(*self.exclude, (first, second)))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
