@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bough.factor import inverse_and_products, ltdl
 from bough.program import evaluate, trace
 from bough.tree import Tree
 from closeness import assert_close
+from tree_strategies import trees
 
 
-@pytest.mark.parametrize("longest", [0, 10_000])
-@pytest.mark.parametrize("parents", [[0], [0, 1, 1, 3, 0, 5, 5], [0, 1, 2, 2, 4, 2, 6, 1, 8]])
-def test_inverse_and_products(parents: list[int], longest: int, rng: np.random.Generator) -> None:
+def check(tree: Tree, longest: int, rng: np.random.Generator) -> None:
     """By loops, or by branches, in which columns that are known are not computed."""
-    tree = Tree(parents)
     n, pattern = tree.n, tree.pattern() | tree.pattern().T
     H = np.where(pattern, rng.normal(size=(n, n)), 0.0)
     H = H + H.T + 4.0 * n * np.eye(n)
@@ -30,6 +31,19 @@ def test_inverse_and_products(parents: list[int], longest: int, rng: np.random.G
     P = np.linalg.inv(H)
     expected = np.stack([-P @ A, -P @ B, P])
     assert_close(np.array([found[k] for k in range(3 * n * n)]).reshape(3, n, n), expected, 1e-12, axes=2)
+
+
+@pytest.mark.parametrize("longest", [0, 10_000])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_inverse_and_products_on_every_small_tree(n: int, longest: int, rng: np.random.Generator) -> None:
+    """Bodies need not be numbered branch by branch."""
+    for parents in product(*(range(k + 1) for k in range(n))):
+        check(Tree(parents), longest, rng)
+
+
+@given(tree=trees(most=14).filter(lambda tree: tree.n), seed=st.integers(0, 2**32))
+def test_inverse_and_products_on_any_tree(tree: Tree, seed: int) -> None:
+    check(tree, 10_000, np.random.default_rng(seed))
 
 
 def test_every_entry_is_written_and_none_is_cleared_before() -> None:

@@ -392,3 +392,10 @@ def test_names_in_a_plot_do_not_overlap() -> None:
     figure.canvas.draw()
     boxes = [axes.get_legend().get_window_extent() for axes in figure.axes]
     assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
+
+
+def test_samples_are_not_had_by_arrays() -> None:
+    run = bough.Simulation(bough.robots.load("pendulum"), dt=0.01).run([0.1], duration=0.1)
+    for some in (run.time > 0.05, np.arange(2)):
+        with pytest.raises(ShapeError, match="expected the name of a joint, a whole number or a slice"):
+            run[some]

@@ -27,8 +27,8 @@ def make(task: str | Task, **options: Any) -> RobotEnv:
     task
         A name of `bough.gym.TASKS`, or a task.
     options
-        ``render_mode="rgb_array"`` renders pictures. Other options replace attributes of the task, as in gymnasium:
-        ``reset_noise_scale``, ``ctrl_cost_weight``, ….
+        ``render_mode="rgb_array"`` renders pictures of ``width`` times ``height`` pixels (default: 480 each). Other
+        options replace attributes of the task, as in gymnasium: ``reset_noise_scale``, ``ctrl_cost_weight``, ….
 
     Examples
     --------

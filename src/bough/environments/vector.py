@@ -143,9 +143,12 @@ class RobotEnv(gymnasium.Env[Any, Any]):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012 (as gymnasium has it)
 
-    def __init__(self, task: str | Task, render_mode: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, task: str | Task, render_mode: str | None = None, width: int = 480, height: int = 480, **options: Any
+    ) -> None:
         if render_mode is not None:
             known_name(render_mode, "render_mode", ("rgb_array",))
+        self._size = whole_number(width, "width", least=1), whole_number(height, "height", least=1)
         self.render_mode, self.robots = render_mode, Robots(find_task(task, options), 1)
         self.metadata = {**self.metadata, "render_fps": round(1.0 / self.robots.dt)}
         self.observation_space, self.action_space = spaces(self.robots)
@@ -167,8 +170,8 @@ class RobotEnv(gymnasium.Env[Any, Any]):
         return f"<RobotEnv: {self.robots}>"
 
     def render(self) -> Any:
-        """A picture (480, 640, 3) of the robot, if that was asked for."""
-        return None if self.render_mode is None else image(self.robots.model, self.robots.q[0])
+        """A picture (height, width, 3) of the robot, if that was asked for."""
+        return None if self.render_mode is None else image(self.robots.model, self.robots.q[0], size=self._size)
 
 
 def _first(told: dict[str, FloatArray]) -> dict[str, float]:

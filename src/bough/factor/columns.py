@@ -181,7 +181,7 @@ class _Products:
                 self._rows[place * n + c] = known.get(c, {}).get(i, 0.0)
         for common, columns in sorted(wanted.items(), key=lambda group: len(group[0])):
             more = {c for nodes, others in wanted.items() if len(nodes) > len(common) for c in others}
-            for run in _bridged(_runs(columns), more):
+            for run in _bridged(_runs(sorted(columns)), more):
                 self._spread(branch.nodes, common, W, run)
 
     def _spread(self, nodes: Sequence[int], common: Sequence[int], W: Array, columns: Sequence[int]) -> None:

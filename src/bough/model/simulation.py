@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
@@ -68,7 +69,7 @@ class Actuator:
     joint
         Name of the joint it acts on.
     gear
-        A number for each degree of freedom of the joint.
+        A number for each degree of freedom of the joint; a single number for a joint with one.
     gain, bias
         The affine law: a motor has gain 1 and no bias, a position servo gain kp and bias (0, -kp, -kv), a velocity
         servo gain kv and bias (0, 0, -kv).
@@ -96,7 +97,8 @@ class Actuator:
         for part, title in ((self.name, "name"), (self.joint, "joint")):
             if not isinstance(part, str) or not part:
                 raise ModelError(f"{what}: the {title} is {shown(part)}, expected a string that is not empty")
-        gear = tuple(listed(self.gear, f"{what}: gear", "a number for each degree of freedom"))
+        single = isinstance(self.gear, Real)
+        gear = (self.gear,) if single else listed(self.gear, f"{what}: gear", "a number for each degree of freedom")
         _put(self, "gear", read_numbers(gear, f"{what}: gear", len(gear), "one for each degree of freedom"))
         _put(self, "gain", number(self.gain, f"{what}: gain", "a finite number", error=ModelError))
         _put(self, "bias", read_numbers(self.bias, f"{what}: bias", 3, "constant, per position, per velocity"))

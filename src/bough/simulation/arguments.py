@@ -49,6 +49,9 @@ MOST_SINGLE_STEPS = 2**24
 UNKNOWN_MEMORY = 2**40
 """Bytes that are taken for the memory of a machine that does not tell."""
 
+ALLOWED = "gravity, friction, restitution, inertial parameters of bodies, armature, damping or stiffness of joints"
+"""What may be a parameter of a simulation, in words."""
+
 ONE = np.array(1.0)
 """The number of steps of most calls."""
 
@@ -225,7 +228,7 @@ def read_parameters(model: Model, names_: Any) -> tuple[Parameter, ...]:
         raise error.among(OWN) if error.brief.startswith("no parameter ") else error from None
     for p in own:
         if p.what in PLACED or p.what == "rest":
-            raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected masses, gravity, losses, …")
+            raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected {ALLOWED}")
     found = {p.name: p for p in (*own, FRICTION, RESTITUTION)}
     for name in OWN:
         if wanted.count(name) > 1:

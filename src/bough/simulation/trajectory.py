@@ -292,8 +292,8 @@ class Trajectory:
         Parameters
         ----------
         what
-            Any of "q", "v", "tau", "control", "energy" and "contact_forces". Default: "q", "v" and "energy". There is
-            one panel per unit. For many states, the plot shows the median and the range.
+            Any of "q", "v", "tau", "control", "energy", "contact_forces" and "sensors". Default: "q", "v" and
+            "energy". There is one panel per unit. For many states, the plot shows the median and the range.
         joints
             Names of joints to show (default: all).
 

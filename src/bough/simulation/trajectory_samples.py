@@ -204,12 +204,12 @@ def ends_early(time: FloatArray, spacing: float) -> bool:
 
 def sample_number(trajectory: Trajectory, key: Any) -> int:
     """The number of a sample, from the end if it is negative."""
-    if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
+    if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__") or np.ndim(key):
         hint = "; a state of the batch is trajectory.state(0)" if isinstance(key, tuple) and trajectory.batch else ""
         raise ShapeError(f"no sample {shown(key)}, expected the name of a joint, a whole number or a slice{hint}")
     try:
         return range(len(trajectory))[int(key.__index__())]
-    except (IndexError, TypeError):
+    except IndexError:
         raise ShapeError(f"no sample {shown(key)}: there are {len(trajectory)} of them") from None
 
 
