@@ -94,6 +94,14 @@ def test_gymnasiums_checker_is_content(name: str) -> None:
         check_env(gymnasium.make(f"bough/{name}", render_mode="rgb_array").unwrapped)
 
 
+def test_pictures_have_the_size_that_was_asked_for() -> None:
+    env = bough.gym.make("HalfCheetah-v5", render_mode="rgb_array", width=80, height=60)
+    env.reset(seed=0)
+    assert env.render().shape == (60, 80, 3)
+    with pytest.raises(bough.errors.BoughError, match="width is 0"):
+        bough.gym.make("HalfCheetah-v5", render_mode="rgb_array", width=0)
+
+
 # --- vectors ---
 
 

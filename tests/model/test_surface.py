@@ -52,7 +52,7 @@ def test_models_keep_what_they_are_told_and_dynamics_does_not_heed_it() -> None:
     bare = b.build()
     told = bare.with_simulation(
         timestep=0.01,
-        actuators=[Actuator("motor", "lower", gear=[3])],
+        actuators=[Actuator("motor", "lower", gear=3)],
         pairs=[ExplicitPair("elbow", "hand")],
         excludes=[("upper", "world")],
     ).with_joint("lower", friction_softness=STIFF)
