@@ -7,8 +7,10 @@ where CI is set.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import signal
 import tempfile
 import zlib
@@ -24,7 +26,14 @@ import bough
 # tests/backends, where code is made with care. What is compiled here is not kept.
 os.environ.setdefault("BOUGH_BACKEND", "reference")
 os.environ.setdefault("BOUGH_HASTE", "1")
-os.environ.setdefault("BOUGH_CACHE_DIR", tempfile.mkdtemp(prefix="bough-tests-"))
+if "BOUGH_CACHE_DIR" not in os.environ:
+    os.environ["BOUGH_CACHE_DIR"] = tempfile.mkdtemp(prefix="bough-tests-")
+
+    @atexit.register
+    def _clear(made: str = os.environ["BOUGH_CACHE_DIR"], by: int = os.getpid()) -> None:
+        if os.getpid() == by:  # not in a fork
+            shutil.rmtree(made, ignore_errors=True)
+
 
 # Tracing makes objects by the million and few of them are cycles: the collector need not look every 700 of them.
 gc.set_threshold(50_000, 10, 10)
