@@ -52,7 +52,7 @@ def twins(name: str, seed: int) -> tuple[bough.Model, bough.Model, list[int]]:
 
 def moved_to(model: bough.Model, twin: bough.Model, q: Any) -> Any:
     """The configuration of a twin."""
-    return np.concatenate([q[model.q_slice(name)] for name in twin.joint_names])
+    return np.concatenate([q[..., model.q_slice(name)] for name in twin.joint_names], axis=-1)
 
 
 def dynamics(model: bough.Model, q: Any, v: Any, tau: Any) -> Results:
@@ -84,13 +84,15 @@ def permuted(x: Any, axes: int, places: list[int]) -> Any:
     return x
 
 
+@pytest.mark.parametrize("batch", [(), (9,)])
 @pytest.mark.parametrize(
-    ("name", "results"),
-    [*((name, dynamics) for name in PARENTS), ("two legs", second_derivatives)],
+    ("name", "results"), [*((name, dynamics) for name in PARENTS), ("two legs", second_derivatives)]
 )
-def test_numbers_of_bodies_do_not_matter(name: str, results: Callable[..., Results], rng: np.random.Generator) -> None:
+def test_numbers_of_bodies_do_not_matter(
+    name: str, results: Callable[..., Results], batch: tuple[int, ...], rng: np.random.Generator
+) -> None:
     model, twin, places = twins(name, seed=len(name))
-    q, (v, tau) = bough.random(model, rng), rng.normal(size=(2, model.nv))
-    ours, theirs = results(model, q, v, tau), results(twin, moved_to(model, twin, q), v[places], tau[places])
+    q, (v, tau) = bough.random(model, rng, size=batch), rng.normal(size=(2, *batch, model.nv))
+    ours, theirs = results(model, q, v, tau), results(twin, moved_to(model, twin, q), v[..., places], tau[..., places])
     for what, (x, axes) in ours.items():
         assert relative_error(permuted(x, axes, places), theirs[what][0], axes=x.ndim) < 1e-9, what
