@@ -355,7 +355,7 @@ def test_the_digest_tells_which_numbers_are_free_and_no_others() -> None:
         (["payload of tol"], "no frame is called 'tol'; did you mean 'tool'"),
         (["payload of floor"], "'floor' is fixed to the base"),
         (["mass of tool"], "'tool' is a frame on body 'hand', expected a body"),
-        (["friction of elbow"], "the dry friction of joints is a number of the model"),
+        (["friction of hand"], "no joint is called 'hand'"),
         (["mass of hand", "hand"], "'mass of hand' and 'hand' overlap"),
         (["gravity", "gravity"], "'gravity' and 'gravity' overlap"),
         (["placement of elbow", "rotation of hand"], "'placement of elbow' and 'rotation of hand' overlap"),

@@ -74,6 +74,38 @@ def test_masses_and_gravity_of_each_state(integrator: str) -> None:
         np.testing.assert_allclose(one.q, found.q[:, k], atol=1e-10)
 
 
+@pytest.mark.parametrize("law", ["soft", "hard"])
+def test_dry_friction_of_each_state_is_that_of_a_model_with_it(law: str) -> None:
+    """Of a joint that has some, and of one that has none."""
+    model, names = pendulum().with_joint("upper", friction=0.3), ["friction of upper", "friction of lower"]
+    sim, q, v = bough.Simulation(model, law=law, parameters=names), np.array([0.5, 0.2]), np.array([0.1, -0.3])
+    frictions = np.array([[0.3, 0.0], [0.1, 0.5], [0.0, 0.2], [20.0, 20.0]])
+    found = sim.step([q] * 4, [v] * 4, steps=100, parameters=dict(zip(names, frictions.T[..., None], strict=True)))
+    for k, (upper, lower) in enumerate(frictions):
+        twin = model.with_joint("upper", friction=upper).with_joint("lower", friction=lower)
+        one = bough.Simulation(twin, law=law).step(q, v, steps=100)
+        np.testing.assert_allclose(found.q[k], one.q, atol=1e-12)
+    assert np.abs(found.v[3]).max() < 0.01  # soft friction creeps
+    np.testing.assert_array_equal(sim.step(q, v, steps=100).q, bough.Simulation(model, law=law).step(q, v, steps=100).q)
+
+
+def test_steps_are_differentiated_with_respect_to_dry_friction() -> None:
+    name = "friction of lower"
+    sim, q, v = bough.Simulation(pendulum(), parameters=name), [0.5, 0.2], [0.1, -0.3]
+
+    def end(friction: float) -> Any:
+        state = sim.step(q, v, parameters={name: [friction]})
+        return np.concatenate([state.q, state.v])
+
+    by = sim.jacobian(q, v, wrt=[name], parameters={name: [0.01]})[name][:, 0]
+    np.testing.assert_allclose(by, (end(0.01 + 1e-4) - end(0.01 - 1e-4)) / 2e-4, atol=1e-9)
+    assert np.abs(by).max() > 1e-3
+    with pytest.raises(ModelError, match="friction of lower is -1, expected a number that is not negative"):
+        sim.step(q, v, parameters={name: [-1.0]})
+    with pytest.raises(ModelError, match=r"cannot be a parameter of rnea: only simulations read dry friction"):
+        bough.function("rnea", pendulum(), parameters=name)
+
+
 def test_what_is_no_parameter_is_refused(rng: np.random.Generator) -> None:
     (q,), (v,) = states(1, rng)
     with pytest.raises(UnknownNameError, match="no parameter of this simulation is called 'mass'"):

@@ -174,20 +174,7 @@ def _run(options: argparse.Namespace) -> int:
     if floats and (options.drop is not None or model.joint_names[0] not in _names(options.set)):
         q = bough.simulation.on_the_floor(scene, q, DROP if options.drop is None else options.drop)
     states, drawn = _spread(model, q, options.batch, options.seed or 0), _acting(model, q, options)
-    say(f"{model}")
-    pairs = len(scene.pairs)
-    which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
-    steps = "adaptive steps" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
-    say(f"{which}, {steps}, {options.law} contact, {touching}")
-    if has_hulls(model):
-        say("  meshes are replaced by convex hulls; links do not touch each other")
-    for line in str(sim.left_out).splitlines():
-        say(f"  left out: {line}")
-    outside = _outside(model, np.atleast_2d(states))
-    if outside:
-        say(f"  initially beyond their limits: {', '.join(outside)}")
-    if not pairs and floats:
-        say("  the robot cannot touch the floor: it has no collision shapes, or mesh files are missing")
+    _introduce(sim, scene, options, np.atleast_2d(states))
     if options.view:
         live = sim.view(states, **page_options(options), **drawn)
         serve(live.viewer)
@@ -212,6 +199,25 @@ def _run(options: argparse.Namespace) -> int:
     if options.plot:
         say(f"drawn to {options.plot}")
     return int(trajectory.status.any())
+
+
+def _introduce(sim: bough.Simulation, scene: bough.Scene, options: argparse.Namespace, states: Any) -> None:
+    """Say what is simulated, what is left out, and what is unusual."""
+    model = sim.model
+    say(f"{model}")
+    pairs = len(scene.pairs)
+    which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
+    steps = "adaptive steps" if which == "adaptive" else f"steps of {1e3 * sim.dt:g} ms"
+    say(f"{which}, {steps}, {options.law} contact, {touching}")
+    if has_hulls(model):
+        say("  meshes are replaced by convex hulls; links do not touch each other")
+    for line in str(sim.left_out).splitlines():
+        say(f"  left out: {line}")
+    outside = _outside(model, states)
+    if outside:
+        say(f"  initially beyond their limits: {', '.join(outside)}")
+    if not pairs and _floats(model):
+        say("  the robot cannot touch the floor: it has no collision shapes, or mesh files are missing")
 
 
 def _require_use(model: bough.Model, options: argparse.Namespace) -> None:

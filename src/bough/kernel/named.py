@@ -8,7 +8,7 @@ from functools import partial
 from numpy.typing import DTypeLike
 
 from bough import reading
-from bough.errors import ShapeError
+from bough.errors import ModelError, ShapeError
 from bough.kernel.called import public_name
 from bough.kernel.forward_dynamics import forward_algorithm, tree_dynamics
 from bough.kernel.function import Function
@@ -98,7 +98,11 @@ def _made(
         name, called = inverse_algorithm(model), name
     name = algorithm_on(model, name)
     if given:
-        return function_of(model, (name, asked, Parameters.of(model, given), called), with_parameters)
+        read = Parameters.of(model, given)
+        for p in read:
+            if p.what == "friction":
+                raise ModelError(f"{p.name!r} cannot be a parameter of {called}: only simulations read dry friction")
+        return function_of(model, (name, asked, read, called), with_parameters)
     return careful_function(model, name, asked) if name in CAREFUL else model_function(model, name, asked)
 
 

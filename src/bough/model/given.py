@@ -54,7 +54,8 @@ class Touched:
             placed = [p for p in parameters if p.what in sorts]
             return frozenset(p.body for p in placed if not (p.what in PLACED and p.frame))
 
-        return Touched(of(*INERTIAL, "payload"), of(*PLACED), of("armature"), of(*PER_DOF))
+        in_rows = [sort for sort in PER_DOF if sort != "friction"]
+        return Touched(of(*INERTIAL, "payload"), of(*PLACED), of("armature"), of(*in_rows))
 
     @property
     def rows(self) -> list[int]:
@@ -123,6 +124,10 @@ class Given:
             self._get(sort, i) or getattr(entry, sort) for sort in ("armature", "damping", "stiffness", "rest")
         )
         return [*row, *armature, *joint.parameters, *damping, *stiffness, *rest]
+
+    def friction(self, body: int) -> list[Scalar]:
+        """The dry friction of the joint of a body, which is given."""
+        return self._values["friction", body, ""]
 
     def _get(self, what: str, body: int = 0, frame: str = "") -> list[Scalar] | None:
         return self._values.get((what, body, frame))

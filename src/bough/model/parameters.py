@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ PER_DOF = {
     "damping": "damping (N m s/rad or N s/m)",
     "stiffness": "stiffness of the spring (N m/rad or N/m)",
     "rest": "configuration in which the spring is at rest",
+    "friction": "dry friction (N m or N)",
 }
 PAYLOAD = "mass (kg), centre of mass (m) and inertia about it (kg m²: xx yx yy zx zy zz) of what is added in this frame"
 SORTS = (*[sort for sort in INERTIAL if sort != "body"], "payload", *PLACED, *PER_DOF)
@@ -68,7 +70,7 @@ class Parameter:
         What the input is called: "gravity", "mass of hand", …, or the name of a body.
     what
         The sort: "gravity", "body" (a whole body), "mass", "com", "inertia", "moments", "payload", "placement",
-        "position", "rotation", "armature", "damping", "stiffness" or "rest".
+        "position", "rotation", "armature", "damping", "stiffness", "rest" or "friction".
     body
         Number of the body it belongs to, or to whose joint; 0 for gravity and on the base.
     frame
@@ -138,11 +140,12 @@ class Parameters:
     - "payload of tool", with the name of a frame or body: (10,), numbers as for a body, of mass added there;
     - "placement of wrist", with the name of a joint, of the body it moves, or of a frame: (7,), position (m) and unit
       quaternion (x y z w) in the parent's body frame; "position of wrist": (3,); "rotation of wrist": (4,);
-    - "armature of knee", "damping of knee", "stiffness of knee": (nv of the joint,); "rest of knee": (nq of it,).
+    - "armature of knee", "damping of knee", "stiffness of knee": (nv of the joint,); "rest of knee": (nq of it,);
+      "friction of knee", which simulations alone read: (nv of the joint,).
 
-    Masses, armature, damping, stiffness and principal moments of inertia must not be negative (beyond rounding, 1e-6 of
-    the sum of the moments), unless those of the model are. A moment may exceed the sum of the others. "moments" and
-    payloads may have any value, because forces are linear in them; a negative payload removes mass.
+    Masses, armature, damping, stiffness, friction and principal moments of inertia must not be negative (beyond
+    rounding, 1e-6 of the sum of the moments), unless those of the model are. A moment may exceed the sum of the others.
+    "moments" and payloads may have any value, because forces are linear in them; a negative payload removes mass.
 
     Examples
     --------
@@ -216,8 +219,6 @@ def _read(model: Model, name: object) -> Parameter:
     what, of, whose = name.partition(" of ")
     if not of:
         raise UnknownNameError("parameter", name, _names(model))
-    if what == "friction":
-        raise ModelError(f"{name!r} cannot be a parameter: the dry friction of joints is a number of the model")
     if what not in SORTS:
         raise UnknownNameError("sort of parameter", what, SORTS)
     if what in PLACED:
@@ -314,10 +315,9 @@ def without_values(model: Model, parameters: Parameters) -> Model:
 
 
 def _without(entry: JointEntry, what: str) -> JointEntry:
-    """A joint without armature, damping or spring, or with one that rests in its neutral configuration."""
+    """A joint without armature, losses or spring, or with one that rests in its neutral configuration."""
     none = (0.0,) * own_joint(entry.joint).nv
     if what == "rest":
         return replace(entry, rest=tuple(own_joint(entry.joint).neutral()))
-    if what == "armature":
-        return replace(entry, armature=none)
-    return replace(entry, damping=none) if what == "damping" else replace(entry, stiffness=none)
+    changes: dict[str, Any] = {what: none}
+    return replace(entry, **changes)

@@ -49,7 +49,7 @@ MOST_SINGLE_STEPS = 2**24
 UNKNOWN_MEMORY = 2**40
 """Bytes that are taken for the memory of a machine that does not tell."""
 
-ALLOWED = "gravity, friction, restitution, inertial parameters of bodies, armature, damping or stiffness of joints"
+ALLOWED = "gravity, friction, restitution, inertial parameters of bodies, armature, losses or stiffness of joints"
 """What may be a parameter of a simulation, in words."""
 
 ONE = np.array(1.0)

@@ -62,7 +62,7 @@ def soft_scene(
     made = SoftScene(
         candidates=tuple(_candidate(scene, parametric(model, given), pair, weights) for pair in pairs),
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
-        frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
+        frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse, given)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
         loop_joints=tuple(loop_joints(model, q, inverse, _of_joint)),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
@@ -256,14 +256,16 @@ def _along_rows(model: Model, inverse: NDArray[np.float64]) -> list[float]:
     return [float(x) for x in (L @ inverse * L).sum(axis=1)]
 
 
-def _frictions(model: Model, inverse: NDArray[np.float64]) -> list[FrictionRow]:
-    rows = []
+def _frictions(model: Model, inverse: NDArray[np.float64], given: Sequence[Parameter]) -> list[FrictionRow]:
+    rows, bodies = [], {p.body for p in given if p.what == "friction"}
     for entry, _, v in _dofs(model):
+        body = model.joint_names.index(entry.name) + 1
         soft = _of_joint(entry.friction_softness, f"dry friction of joint {entry.name!r}")
         for k, most in enumerate(entry.friction):
-            if most > 0.0:
+            if most > 0.0 or body in bodies:
                 weight = max(float(inverse[v + k, v + k]), LEAST_WEIGHT)
-                rows.append(FrictionRow(v + k, float(most), soft, weight))
+                place = (body, k) if body in bodies else (0, 0)
+                rows.append(FrictionRow(v + k, float(most), soft, weight, *place))
     return rows
 
 

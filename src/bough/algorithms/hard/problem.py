@@ -23,6 +23,7 @@ from bough.algorithms.joint_bounds import bounded_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
 from bough.algorithms.loops import constraint_terms
 from bough.algorithms.response import TreeResponse, response
+from bough.algorithms.soft.joint_rows import held_force
 from bough.algorithms.soft.scene import FrictionRow
 from bough.algorithms.soft.world import WorldTree
 from bough.complementarity import FAR, ForceProblem, by_guesses, contact_forces
@@ -112,6 +113,7 @@ class HardProblem:
         near = limit_rows(m, q, v, Part(J, rows.fixed * n)).rates if rows.limits else []
         self._side_gaps = limit_gaps(m, q) if rows.limits else []
         places = [rub.v if isinstance(rub, FrictionRow) else n + rub.row for rub in scene.frictions]
+        self._most = [held_force(m, rub) if isinstance(rub, FrictionRow) else rub.most for rub in scene.frictions]
         bounded_rows(m, tuple((k, math.inf) for k in places), q, None, Part(J, rows.bounded * n))
         self.limits_on = self._near_limits(m, near)
         with keeping_loops():
@@ -283,7 +285,7 @@ class HardProblem:
             active[k] = either(both(struck, hit), both(negation(struck), active[k]))
         self._give_way(select(struck, 0.0, GIVE))
         some = fill(array(rows.count), rows.count, lambda i: select(struck, 0.0, start[i]))
-        most = [self.dt * rub.most for rub in self._scene.frictions if rub.most is not None]
+        most = [self.dt * force for force in self._most if force is not None]
         sticks = [negation(struck)] * len(most)
         problem = ForceProblem(rows, self.response.A, base, offset, active, [], self.contacts.mu, most, sticks)
         return contact_forces(problem, by_guesses, some)

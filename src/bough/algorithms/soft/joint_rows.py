@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bough.algorithms.soft.law import impedance, rate_and_spring
 from bough.algorithms.soft.rows import JointRow
-from bough.algorithms.soft.scene import LimitRow, SoftScene
+from bough.algorithms.soft.scene import FrictionRow, LimitRow, SoftScene
+from bough.model import Mechanism
 from bough.scalar import Array, Scalar, select
 
-__all__ = ["depth_of", "joint_rows", "stop_of"]
+__all__ = ["depth_of", "held_force", "joint_rows", "stop_of"]
 
 
-def joint_rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
+def joint_rows(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
     """Limits and dry friction of joints."""
     rows = []
     for sides in _ranges(scene):
@@ -23,8 +24,13 @@ def joint_rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRo
     for rub in scene.frictions:
         B, _ = rate_and_spring(rub.softness, dt)
         d = impedance(rub.softness, 0.0)
-        rows.append(JointRow(rub.v, 1.0, d / ((1.0 - d) * rub.weight), -(B * v[rub.v]), rub.most))
+        rows.append(JointRow(rub.v, 1.0, d / ((1.0 - d) * rub.weight), -(B * v[rub.v]), held_force(m, rub)))
     return rows
+
+
+def held_force(m: Mechanism, rub: FrictionRow) -> Scalar:
+    """The largest force of dry friction of a joint."""
+    return m.given.friction(rub.body)[rub.part] if rub.body else rub.most
 
 
 def _ranges(scene: SoftScene) -> list[tuple[LimitRow, ...]]:

@@ -110,7 +110,7 @@ def one_sided(x: Scalar, D: Scalar) -> Answer:
     return Answer((-(stiff * x),), ((stiff,),))
 
 
-def rubbing(x: Scalar, D: Scalar, most: float) -> Answer:
+def rubbing(x: Scalar, D: Scalar, most: Scalar) -> Answer:
     """Dry friction along a coordinate: a force of at most this size against the motion."""
     f = -(D * x)
     sticks = both(f < most, f > -most)

@@ -27,7 +27,7 @@ class JointRow:
     sign: Scalar
     D: Scalar
     reference: Scalar
-    friction: float | None = None
+    friction: Scalar | None = None
 
     def answer(self, a: Scalar) -> Answer:
         """Force and stiffness at an acceleration."""

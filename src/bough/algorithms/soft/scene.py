@@ -105,12 +105,14 @@ class LimitRow:
 
 @dataclass(frozen=True)
 class FrictionRow:
-    """Dry friction along a velocity, up to a force (N or N m)."""
+    """Dry friction along a velocity, up to a force (N or N m): with a `body`, that of its joint, a parameter."""
 
     v: int
     most: float
     softness: Softness
     weight: float
+    body: int = 0
+    part: int = 0
 
 
 @dataclass(frozen=True)

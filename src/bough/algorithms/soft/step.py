@@ -90,7 +90,7 @@ def soft_problem(
 ) -> SoftProblem:
     """The problem that accelerations solve."""
     n, tree = m.model.nv, m.coupling.dof_tree
-    tau, rows, damping = driven(m, scene, x, q, v), joint_rows(scene, q, v, dt), []  # type: Any, Any, Any
+    tau, rows, damping = driven(m, scene, x, q, v), joint_rows(m, scene, q, v, dt), []  # type: Any, Any, Any
     if implicit:
         damping, rows = damping_of_targets(scene, x, dt), rows + target_rows(scene, x, q, v, dt)
     M = with_damping(tree, crba(m, q), [(k, k, D) for k, D in damping])
