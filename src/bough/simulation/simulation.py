@@ -173,7 +173,7 @@ class Simulation(Stepped):
             single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
             return self._longer(given[:-2], single, steps, out)
         if self._roomier is not None:
-            state = self._roomier.steps(given[:-2], state, entry)
+            state = self._roomier.steps(given[:-2], state, self._careful_entry(given))
         return state if out is None else written(out, state)
 
     # ---- many steps ------------------------------------------------------------------------------------------------
