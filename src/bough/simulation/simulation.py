@@ -279,7 +279,8 @@ class Simulation(Stepped):
                 show_progress=show_progress, **acting
             )  # fmt: skip
         watch = Watch(self.model, watched, self.dt) if watched else None
-        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch)
+        known = self.law == "hard" and self._sense is not None
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch, known)
         with interrupted_once(resume is not None):
             run.go(total, every, show_progress)
             return run.trajectory(self.scene, self._sense)
