@@ -261,9 +261,11 @@ def _frictions(model: Model, inverse: NDArray[np.float64]) -> list[FrictionRow]:
     rows = []
     for entry, _, v in _dofs(model):
         soft = _of_joint(model, entry.friction_softness, f"dry friction of joint {entry.name!r}")
+        together = 3 if isinstance(entry.joint, Spherical | Free) else 1  # MuJoCo takes one mass for all three axes
         for k, most in enumerate(entry.friction):
             if most > 0.0:
-                weight = max(float(inverse[v + k, v + k]), LEAST_WEIGHT)
+                first = v + k - k % together
+                weight = max(float(np.mean([inverse[j, j] for j in range(first, first + together)])), LEAST_WEIGHT)
                 rows.append(FrictionRow(v + k, float(most), soft, weight))
     return rows
 
