@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import signal
 import subprocess
@@ -255,6 +256,24 @@ print("done")
 def test_an_alarm_during_the_first_call_does_no_harm(seconds: str) -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, seconds], capture_output=True, text=True, timeout=120)
     assert done.stdout == "done\n", done.stderr
+
+
+ENDING = """
+import bough
+arm = bough.robots.load("arm")
+sim = bough.Simulation(arm)
+state = sim.step([0.0] * 6, [0.0] * 6)
+print("done")
+"""
+
+
+def test_functions_in_garbage_are_cleared_after_all_modules() -> None:
+    """What the C library frees is overwritten at once, so that whoever still looks at it ends badly."""
+    overwriting = {**os.environ, "BOUGH_BACKEND": "llvm", "PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "255"}
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=120, env=overwriting, check=False
+    )
+    assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
 
 
 def test_threads_that_make_the_first_call_together(compiled: None) -> None:

@@ -88,6 +88,15 @@ def test_what_is_said_of_the_whole_is_read(model: bough.Model) -> None:
     assert data.not_understood == ("actuator 'pull': it acts on a tendon", "actuator 'slow': it has a state of its own")
 
 
+@pytest.mark.parametrize("keys", ["", '<keyframe><key qpos="0 0 3 0 1 0 0 1"/></keyframe>'])
+def test_the_reference_is_qpos0_with_keyframes_or_without(keys: str) -> None:
+    text = f"""<mujoco><worldbody><body pos="0 0 1" euler="20 30 40"><freejoint/><geom size="0.1"/>
+      <body><joint axis="0 1 0" ref="30"/><geom size="0.1" pos="0.3 0 0"/></body></body></worldbody>{keys}</mujoco>"""
+    model, theirs = bough.load(text), mujoco.MjModel.from_xml_string(text).qpos0
+    q = np.array(model.simulation.reference)
+    np.testing.assert_allclose(bough.convert.states_to_mujoco(model, q), theirs, atol=1e-15)
+
+
 def test_the_law_of_an_actuator_is_that_of_mujoco(model: bough.Model, rng: np.random.Generator) -> None:
     m = mujoco.MjModel.from_xml_string(TEXT)
     d = mujoco.MjData(m)

@@ -294,6 +294,16 @@ def test_room_for_all_is_made_where_more_room_is_too_little() -> None:
     np.testing.assert_allclose(few.q, RADIUS, atol=1e-5)
 
 
+def test_one_state_of_a_batch_may_be_without_room() -> None:
+    """It goes on by a program for one state, which was not made before: other calls had batches with room."""
+    sim = bough.Simulation(columns(2), law="hard", max_contacts=1)
+    q = RADIUS + np.array([[0.0, 0.0], [0.0, 9.0]])
+    sim.step(q + np.array([0.0, 9.0]), np.zeros((2, 2)), steps=20)
+    found = sim.step(q, np.zeros((2, 2)), steps=20)
+    assert found.taken.tolist() == [20, 20]
+    np.testing.assert_allclose(found.q[0], RADIUS, atol=1e-5)
+
+
 def test_restitution_comes_with_each_state() -> None:
     factors, height = np.array([0.0, 0.5, 1.0]), 0.2
     sim = bough.Simulation(columns(1), law="hard", dt=0.001, restitution=0.8, parameters="restitution")

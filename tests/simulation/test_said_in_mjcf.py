@@ -55,6 +55,65 @@ def test_what_is_switched_off_does_not_act(off: str, rng: np.random.Generator) -
         assert not rows
 
 
+STIFF = """<mujoco><compiler angle="radian"/>
+  <option tolerance="1e-14" iterations="200"><flag refsafe="{safe}"/></option>
+  <worldbody><geom type="plane" size="0 0 1" {contact}/>
+    <body pos="0 0 0.1395"><freejoint/><geom size="0.1 0.12 0.14" type="box" {contact}/></body>
+    <body pos="3 0 1"><joint axis="0 1 0" limited="true" range="-0.1 0.1" {limit}/>
+      <geom size="0.1" pos="0.1 0 0"/></body>
+    <body pos="3 3 1"><joint axis="0 1 0" frictionloss="30" {friction}/><geom size="0.1" pos="0.1 0 0"/></body>
+    <body pos="0 2 1"><joint name="d" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/></body>
+    <body pos="1 2 1"><joint name="e" axis="1 0 0"/><geom size="0.1" pos="0 0.1 0"/></body>
+    <body name="end" pos="1 3 1"><joint axis="1 0 0"/><geom size="0.1" pos="0 0.1 0"/></body>
+  </worldbody>
+  <equality><joint joint1="d" joint2="e" {equality}/><connect body1="end" anchor="0 0.1 0" {equality}/></equality>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("safe", ["enable", "disable"])
+@pytest.mark.parametrize("kind", ["contact", "limit", "friction", "equality"])
+def test_time_constants_may_be_shorter_than_two_steps(kind: str, safe: str) -> None:
+    """Of a quarter of what is safe: they are heeded where the file says so."""
+    names = {"contact": "solref", "limit": "solreflimit", "friction": "solreffriction", "equality": "solref"}
+    stiff = {x: f'{name}="0.001 1"' if x == kind else "" for x, name in names.items()}
+    text = STIFF.format(safe=safe, **stiff)
+    model = bough.load(text)
+    q, v = np.array(model.simulation.reference), np.zeros(model.nv)
+    q[7], v[6:] = 0.12, (0.3, 0.02, 0.5, 0.7, 0.2)  # beyond the limit, and against the laws
+    state = bough.Simulation(model, tolerance=1e-14).step(q, v)
+    place, speed = theirs(text, model, q, v, steps=1)
+    np.testing.assert_allclose(state.v, speed, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(state.q, place, atol=1e-7)
+
+
+RUBBING = """<mujoco><option tolerance="1e-14" iterations="200"/><worldbody>
+  <body pos="0 0 2"><joint type="ball" frictionloss="0.2"/><geom type="capsule" size="0.03" fromto="0 0 0 0.4 0.1 0"/>
+    <body pos="0.4 0.1 0"><joint type="ball" frictionloss="0.07" damping="0.01"/>
+      <geom type="capsule" size="0.03" fromto="0 0 0 0.1 0.1 0.3"/></body></body>{more}
+  </worldbody></mujoco>"""
+
+FLOATING = """
+  <body pos="3 3 2"><joint type="free" frictionloss="2"/><geom type="box" size="0.1 0.2 0.05"/>
+    <body pos="0.1 0.2 0"><joint axis="0 1 0" frictionloss="0.05"/><geom size="0.05" pos="0.2 0 0"/></body></body>"""
+
+
+@pytest.mark.parametrize("speed", [0.001, 0.1, 1.0])
+def test_dry_friction_of_balls_is_as_soft_along_all_axes(speed: float, rng: np.random.Generator) -> None:
+    model = bough.load(text := RUBBING.format(more=""))
+    q, v = bough.random(model, rng), speed * rng.normal(size=6)
+    state = bough.Simulation(model, tolerance=1e-14).step(q, v, steps=50)
+    for found, expected in zip(state, theirs(text, model, q, v, steps=50), strict=False):
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_dry_friction_of_a_floating_body_is_as_soft_along_all_axes(rng: np.random.Generator) -> None:
+    """In a step from where it is not turned: MuJoCo's acts along axes of the world, bough's along those of the body."""
+    model = bough.load(text := RUBBING.format(more=FLOATING))
+    q, v = np.array(model.simulation.reference), 0.01 * rng.normal(size=model.nv)
+    state = bough.Simulation(model, tolerance=1e-14).step(q, v)
+    np.testing.assert_allclose(state.v, theirs(text, model, q, v, steps=1)[1], atol=1e-12)
+
+
 @pytest.mark.parametrize("scale", [0.3, 4.0])
 def test_the_torquescale_of_a_weld_is_heeded(scale: float, tmp_path: Path, rng: np.random.Generator) -> None:
     text = f"""<mujoco><option tolerance="1e-12"/><worldbody>

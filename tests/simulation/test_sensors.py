@@ -70,6 +70,7 @@ def test_readings_are_those_of_mujoco(rng: np.random.Generator) -> None:
             theirs, ours = d.sensordata[start : start + m.sensor_dim[k]], found[sensor.name]
             if ours.shape == (4,):
                 theirs = same_turn(ours, theirs)
+                assert ours[3] >= 0.0
             scale = max(1.0, float(np.abs(theirs).max()))
             np.testing.assert_allclose(ours, theirs, atol=2e-6 * scale, err_msg=f"{sensor}")
         touched += [found[x.name][0] > 0 for x in model.simulation.sensors if x.kind == "touch"]

@@ -186,8 +186,9 @@ class SimulationData:
     pairs, excludes
         Pairs of shapes that may always touch; pairs of bodies or frames whose shapes do not touch.
     reference
-        Configuration (nq) of the file, in which the effective masses of contacts and limits are computed. Empty if the
-        file has none, for example a MJCF file without a keyframe; then the neutral one (`bough.neutral`) is used.
+        Configuration (nq) of the file, in which the effective masses of contacts and limits are computed: qpos0 of an
+        MJCF file, also if it has keyframes, which bough does not read. Empty for other files. Without it, or with
+        another length, the neutral configuration (`bough.neutral`) is used.
     link_centres
         For links that were merged with others, by name: their own centre of mass (m), in their own frame. The effective
         mass of their shapes is computed there.

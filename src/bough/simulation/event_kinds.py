@@ -65,7 +65,8 @@ class Apart:
 
     def __call__(self, time: float, q: FloatArray, v: FloatArray) -> float:
         """Of one state."""
-        found, points = self.sim._measured(q, v, {}, "argument of contacts"), [*self.points]
+        begin = {"a": self.sim._zeros}  # whether something pushes does not need the impulses that hold
+        found, points = self.sim._measured(q, v, begin, "argument of contacts"), [*self.points]
         return -1.0 if (found.depths[points] > 0.0).any() or found.forces[points].any() else 1.0
 
 

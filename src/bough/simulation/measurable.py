@@ -28,7 +28,9 @@ class Measurable(Prepared):
         q, v
             Configuration (..., nq) and velocity (..., nv).
         acting
-            tau, control, target, kp, kd and f_ext as in `step`.
+            tau, control, target, kp, kd, f_ext and parameters as in `step`. Also `a`, from ``state.a``: with it, forces
+            under hard contact are those of the next step. Without it, impulses are solved until they hold, which takes
+            longer; sliding and impacts may then differ from the next step. Soft contact does not need it.
 
         Examples
         --------
@@ -51,7 +53,9 @@ class Measurable(Prepared):
         q, v
             Configuration (..., nq) and velocity (..., nv).
         acting
-            tau, control, target, kp, kd, f_ext, parameters as in `step`.
+            tau, control, target, kp, kd, f_ext and parameters as in `step`. Also `a`, from ``state.a``: with it, forces
+            under hard contact are those of the next step. Without it, impulses are solved until they hold, which takes
+            longer; sliding and impacts may then differ from the next step. Soft contact does not need it.
 
         Examples
         --------

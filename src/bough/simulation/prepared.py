@@ -226,7 +226,7 @@ class Prepared:
             target, kp, kd = read_servo(target, kp, kd, self._drawn)
         values = [q, v, self._zeros if a is None else a, self._dt, tau, control, target, kp, kd, f_ext, *more]
         if self._roomier is not None:
-            found = self._roomier.measured(values, self._measure(*values))
+            found = self._roomier.measured(values, self._measure, settles=a is None)
             return Measured._make(in_single(found) if single else found)
         return Measured._make(self._measure(*(in_single(values) if single else values)))
 

@@ -112,15 +112,20 @@ def start_size(model: Model, scene: SoftScene | HardScene) -> int:
 def measure_function(model: Model, scene: SoftScene | HardScene, given: Sequence[Parameter] = ()) -> Function:
     """From a state to its accelerations, what drives the joints, and what is to be told of all contacts.
 
-    Under hard contact also a status: whether there is room for all that touches.
+    Under hard contact also the impulses, how far they are from those that hold, and a status: whether there is room for
+    all that touches.
     """
     hard = isinstance(scene, HardScene)
     count = len(layout_of(scene.common if isinstance(scene, HardScene) else scene).order)
+    impulses = (
+        Argument("impulses", (start_size(model, scene),), ""), Argument("left_over", (), ""), Argument("status", (), "")
+    )  # fmt: skip
     outputs = (
         Argument("acceleration", (model.nv,), "acceleration"), Argument("forces", (count, 3), "a force per contact"),
         Argument("points", (count, 3), "a point per contact"), Argument("depths", (count,), "one per contact"),
         Argument("normals", (count, 3), "one per contact"), Argument("moments", (count, 3), "one per contact"),
-        Argument("drives", (model.nv,), "joint forces"), *([Argument("status", (), "")] if hard else []),
+        Argument("drives", (model.nv,), "joint forces"),
+        *(impulses if hard else ()),
     )  # fmt: skip
     rule: Rule = hard_measured if hard else measured
     return _function("contacts", model, scene, (), outputs, rule, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.hard.step import OVERFULL
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
+from bough.kernel.tensors import fetched_numbers
 from bough.model import Model, Parameter
 from bough.scalar.lazy import cached_property
-from bough.simulation.program import measure_function, steps_function
+from bough.simulation.program import measure_function, start_size, steps_function
+from bough.simulation.settled import BEFORE, MORE, settled, some_states
 from bough.simulation.state import State
 
 __all__ = ["Roomier"]
@@ -26,6 +29,8 @@ parameters."""
 STEPS = 4
 """The place of the number of steps among them."""
 
+PLAIN = (np.ndarray, type(None), list, tuple, float, int)
+"""Arguments that are of no other library."""
 
 FACTOR = 4
 """So many times the room is what is tried before room for all: that takes memory with the square of contacts."""
@@ -47,6 +52,14 @@ class Roomier:
     def _measures(self) -> list[Function]:
         return [measure_function(self._model, scene, self._given) for scene in self._scenes]
 
+    @cached_property
+    def _settling(self) -> list[Callable[..., list[FloatArray]]]:
+        """The same under impulses that hold: all contacts are kept from one solution to the next."""
+        scenes = [replace(scene, kept=scene.room) for scene in self._scenes]
+        return [
+            partial(_settled, measure_function(self._model, x, self._given), start_size(self._model, x)) for x in scenes
+        ]
+
     def steps(self, given: Sequence[Any], state: State, go_on: Callable[..., Any]) -> State:
         """Make the step that waits for more room, and go on by the usual program; until nothing waits."""
         if not (state.status == OVERFULL).any():
@@ -55,7 +68,7 @@ class Roomier:
         waiting = np.asarray(whole[4] == OVERFULL)
         wanted = np.broadcast_to(given[STEPS], waiting.shape)
         while waiting.any():
-            some = _states(given, waiting)
+            some = some_states(given, waiting, SIZES)
             some[:3] = [x[waiting] for x in whole[:3]]
             some[STEPS] = np.ones_like(whole[3][waiting])
             *now, taken, status = _first_that_has_room(self._steps, some)
@@ -67,18 +80,48 @@ class Roomier:
             waiting = np.asarray(whole[4] == OVERFULL)
         return State(*whole)
 
-    def measured(self, given: Sequence[Any], found: Sequence[FloatArray]) -> tuple[FloatArray, ...]:
-        """What is measured in states, in some of which there was no room."""
-        waiting, results = np.asarray(found[-1] > 0.0), tuple(found[:-1])
+    def measured(self, given: Sequence[Any], usual: Function, settles: bool) -> tuple[FloatArray, ...]:
+        """What is measured in states, in some of which there is no room; under impulses that hold if it `settles`."""
+        found = usual(*given)
+        if settles:
+            found = _held(given, usual, found)
+        waiting, results = np.asarray(found[-1] > 0.0), tuple(found[:-MORE])
         if waiting.any():
             results = tuple(np.array(x) for x in results)
-            found = _first_that_has_room(self._measures, _states(given, waiting, steps=False))
-            for x, y in zip(results, found, strict=False):
+            functions = self._settling if settles else [partial(_told, measure) for measure in self._measures]
+            found = _first_that_has_room(functions, some_states(given, waiting))
+            for x, y in zip(results, found[:-1], strict=True):
                 x[waiting] = y
         return results
 
 
-def _first_that_has_room(functions: Sequence[Function], given: Sequence[Any]) -> list[FloatArray]:
+def _held(given: Sequence[Any], measure: Function, found: Sequence[Any]) -> Sequence[Any]:
+    """What is measured under impulses that hold, from the first solution, in the library that arguments are from."""
+    plain, first = ([None if x is None else fetched_numbers(x) for x in some] for some in (given, found))
+    if any(x is not None and y is None for x, y in zip((*given, *found), (*plain, *first), strict=True)):
+        return found
+    results = settled(measure, plain, first)
+    if all(type(x) in PLAIN for x in given):
+        return results
+    return measure(*given[:BEFORE], results[-MORE], *given[BEFORE + 1 :])  # type: ignore[no-any-return]
+
+
+def _told(measure: Callable[..., Sequence[Any]], *given: Any) -> list[FloatArray]:
+    """What is measured, without the impulses."""
+    found = measure(*given)
+    return [*found[:-MORE], found[-1]]
+
+
+def _settled(measure: Function, size: int, *given: Any) -> list[FloatArray]:
+    """What is measured under impulses that hold, to begin with none: `size` numbers."""
+    q = given[0]
+    begin = np.zeros((*np.shape(q)[:-1], size))
+    given = (*given[:BEFORE], begin, *given[BEFORE + 1 :])
+    found = settled(measure, given, measure(*given))
+    return [*found[:-MORE], found[-1]]
+
+
+def _first_that_has_room(functions: Sequence[Callable[..., Any]], given: Sequence[Any]) -> list[FloatArray]:
     """The results of states by the first function with room for each; the last result tells whether there was."""
     first, *others = functions
     results = [np.array(x) for x in first(*given)]
@@ -89,13 +132,3 @@ def _first_that_has_room(functions: Sequence[Function], given: Sequence[Any]) ->
         for x, y in zip(results, function(*(None if x is None else x[left] for x in given)), strict=True):
             x[left] = y
     return results
-
-
-def _states(given: Sequence[Any], some: Any, steps: bool = True) -> list[Any]:
-    """The arguments of some states, one behind the other; None where there are none."""
-    sizes = [size for k, size in enumerate(SIZES) if steps or k != STEPS]
-    result = []
-    for x, size in zip(given, sizes, strict=False):
-        core = np.shape(x)[np.ndim(x) - size :] if x is not None else ()
-        result.append(None if x is None else np.broadcast_to(x, (*some.shape, *core))[some])
-    return result

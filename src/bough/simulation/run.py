@@ -33,7 +33,7 @@ Sense = Callable[[FloatArray, FloatArray, "Mapping[str, Any]"], FloatArray]
 
 
 class Run:
-    """A run on its way."""
+    """A run on its way; for sensors it may remember from what the steps after each sample start."""
 
     def __init__(
         self,
@@ -47,18 +47,22 @@ class Run:
         hold: int,
         before: Trajectory | None = None,
         watch: Watch | None = None,
+        remembers: bool = False,
     ) -> None:
         self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
         first = np.broadcast_to(a, (*v.shape[:-1], a.size)).astype(v.dtype)
         self._state = State(q, v, first, np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
         self._before, self._watch, self._first, self._done, self._spacing = before, watch, 0, 0, dt
         self.times, self.qs, self.vs = [0.0], [q], [v]
+        self._starts: list[FloatArray] | None = [] if remembers else None  # of the steps from each sample on
         self._given: list[Mapping[str, Any]] = []  # what acts from each sample on
         self.taken = np.zeros(q.shape[:-1], np.int64)
         self.status = np.zeros(q.shape[:-1], np.int64)
         self.stopped = np.zeros(q.shape[:-1])
         if before is not None:
             self._go_on(before)
+        if self._starts is not None:
+            self._starts.append(self._state.a)
         if watch is not None:
             watch.begin(self.times[0], q, v)
 
@@ -87,6 +91,8 @@ class Run:
         self.times.append(time)
         self.qs.append(self._state.q)
         self.vs.append(self._state.v)
+        if self._starts is not None:
+            self._starts.append(self._state.a)
 
     def _go_on(self, before: Trajectory) -> None:
         """Begin where another run ended, with its bits."""
@@ -129,11 +135,14 @@ class Run:
         return made if self._before is None else joined(self._before, made, self._spacing)
 
     def _sensed(self, q: FloatArray, v: FloatArray, sense: Sense) -> FloatArray:
-        """What sensors read in all samples, under what acts from each of them on."""
+        """What sensors read in all samples, under what acts from each of them on, with the start of the next step."""
+        begin = {} if self._starts is None else {"a": np.array(self._starts)}
         if self._controller is None:
-            return sense(q, v, self._acting)
+            return sense(q, v, {**self._acting, **begin})
         given = self._given[: len(q)]
         given += [self._acting] * (len(q) - len(given))
+        if self._starts is not None:
+            given = [{**some, "a": a} for some, a in zip(given, self._starts, strict=True)]
         return np.array([sense(*sample) for sample in zip(q, v, given, strict=True)])
 
     def _held(self, name: str) -> FloatArray | None:

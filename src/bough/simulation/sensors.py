@@ -109,7 +109,7 @@ class _Reading:
     def _of_joint(self, sensor: Sensor) -> Floats:
         q, v = self._model.q_slice(sensor.of), self._model.v_slice(sensor.of)
         if sensor.kind in ("jointpos", "ballquat"):
-            return self._q[..., q]
+            return self._q[..., q] if sensor.kind == "jointpos" else _upright(self._q[..., q])
         return np.asarray(self._found.drives)[..., v] if sensor.kind == "jointactuatorfrc" else self._v[..., v]
 
     def _of_actuator(self, sensor: Sensor) -> Floats:
@@ -254,7 +254,12 @@ def _quaternion(R: Floats) -> Floats:
     largest = np.argmax(np.diagonal(product, axis1=-2, axis2=-1), axis=-1)
     row = np.take_along_axis(product, largest[..., np.newaxis, np.newaxis], axis=-2)[..., 0, :]
     row = row / np.linalg.norm(row, axis=-1, keepdims=True)
-    return np.asarray(np.where(row[..., 3:] < 0.0, -row, row))
+    return _upright(row)
+
+
+def _upright(quaternion: Floats) -> Floats:
+    """The one of two equal quaternions whose scalar is not negative."""
+    return np.asarray(np.where(quaternion[..., 3:] < 0.0, -quaternion, quaternion))
 
 
 def _meets(sensor: Sensor, point: Floats, way: Floats) -> NDArray[np.bool_]:

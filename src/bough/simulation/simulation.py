@@ -173,7 +173,7 @@ class Simulation(Stepped):
             single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
             return self._longer(given[:-2], single, steps, out)
         if self._roomier is not None:
-            state = self._roomier.steps(given[:-2], state, entry)
+            state = self._roomier.steps(given[:-2], state, self._careful_entry(given))
         return state if out is None else written(out, state)
 
     # ---- many steps ------------------------------------------------------------------------------------------------
@@ -279,7 +279,8 @@ class Simulation(Stepped):
                 show_progress=show_progress, **acting
             )  # fmt: skip
         watch = Watch(self.model, watched, self.dt) if watched else None
-        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch)
+        known = self.law == "hard" and self._sense is not None
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch, known)
         with interrupted_once(resume is not None):
             run.go(total, every, show_progress)
             return run.trajectory(self.scene, self._sense)

@@ -31,6 +31,13 @@ class Stepped(Differentiated):
         """What makes steps of arrays of any sort, by what of the arguments is left out."""
         return {}
 
+    def _careful_entry(self, given: Sequence[Any]) -> Callable[..., Any]:
+        which = (given[5] is None, given[6] is None, given[7] is None, given[10] is None)
+        entry = self._careful_entries.get(which)
+        if entry is None:
+            entry = self._careful_entries[which] = self._steps.form(given).entry
+        return entry
+
     def _longer(self, given: Sequence[Any], single: bool, steps: Any, out: Any) -> State:
         """Steps of what is no array of float64: lists, float32, tensors, and what JAX traces."""
         if single:
@@ -46,10 +53,7 @@ class Stepped(Differentiated):
         """Steps in one call: given q, v, a, dt, the number of steps and what acts."""
         if single and self.law == "soft":
             given = in_single(given)
-        which = (given[5] is None, given[6] is None, given[7] is None, given[10] is None)
-        entry = self._careful_entries.get(which)
-        if entry is None:
-            entry = self._careful_entries[which] = self._steps.form(given).entry
+        entry = self._careful_entry(given)
         state: State = _NEW_TUPLE(State, entry(*given, None, True))
         if self._roomier is not None:
             state = self._roomier.steps(given, state, entry)

@@ -36,6 +36,7 @@ from bough.scalar import (
     Part,
     Scalar,
     Table,
+    absolute,
     array,
     blank,
     both,
@@ -307,6 +308,26 @@ class HardProblem:
         with keeping_loops():
             touch = self.contacts.to_remember(held) if rows.contacts else []
         return [*(touch[k] for k in range(first)), *(held[i] for i in range(rows.touch, rows.count))]
+
+    def left_over(self, impulses: Impulses, start: Array) -> Scalar:
+        """By how much rows gave way to the change of impulses, as a part of the fastest rate that forces had to stop.
+
+        It is zero where a solution that starts from the impulses finds them again.
+        """
+
+        def row(i: Index, carry: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+            most, fastest = carry
+            way, rate = self._stiff[i] * absolute(impulses.held[i] - start[i]), absolute(self._before[i])
+            here = self.on[i] > 0.0
+            rate = select(here, rate + absolute(self.d[i]), 0.0)
+            return maximum(most, select(here, way, 0.0)), maximum(fastest, rate)
+
+        if not self.rows.count:
+            return 0.0
+        begin: tuple[Scalar, Scalar] = (0.0, 0.0)
+        with keeping_loops():
+            most, fastest = loop(self.rows.count, row, begin)
+        return GIVE * most / select(fastest > 0.0, fastest, 1.0)
 
     def velocities(self, impulses: Impulses) -> list[Scalar]:
         """Velocities after the step."""

@@ -88,10 +88,14 @@ def _state_after(
 
 
 def hard_measured(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> dict[str, Any]:
-    """Accelerations in a step from a state, what drives the joints, and what is to be told of each contact."""
+    """Accelerations in a step from a state, what drives the joints, and what is to be told of each contact.
+
+    Also the impulses, for a solution that starts from them, and how much it would change.
+    """
     n, q, v, dt = m.model.nv, x["q"], x["v"], x["dt"][0]
     problem = problem_of(m, scene, x, q, v, dt)
-    found = problem.solve(problem.impulses_of_before(x["a"]))
+    start = problem.impulses_of_before(x["a"])
+    found = problem.solve(start)
     more, after, touch = turning(m, v), problem.velocities(found), problem.contacts.contacts * AXES
     if touch:
         with keeping_loops():
@@ -100,4 +104,5 @@ def hard_measured(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> dic
     a = [(after[k] - v[k]) / dt - more[k] for k in range(n)]
     drives = joint_drives(m, scene.common, x, q, v)
     full = select(problem.overfull, OVERFULL, RUNNING)
-    return {"acceleration": a, **problem.contacts.told(), "drives": drives, "status": [full]}
+    told = {**problem.contacts.told(), "drives": drives, "impulses": problem.memory(found)}
+    return {"acceleration": a, **told, "left_over": [problem.left_over(found, start)], "status": [full]}

@@ -35,7 +35,7 @@ LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 1.0 - 1e-4
 LEAST = 1e-15
 LEAST_FRICTION = 1e-5
 SAFE_STEPS = 2.0
-"""A time constant is at least so many time steps."""
+"""A time constant that is kept safe is at least so many time steps."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,13 @@ class Softness:
     solimp
         Impedance at the surface, impedance `width` inside it, the width (m or rad), where between them the curve
         bends, and its power.
+    safe
+        Whether a time constant is at least two time steps, as in MuJoCo unless "refsafe" is disabled.
     """
 
     solref: tuple[float, float] = (0.02, 1.0)
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    safe: bool = True
 
 
 def impedance(s: Softness, r: Scalar) -> Scalar:
@@ -77,7 +80,7 @@ def rate_and_spring(s: Softness, dt: Scalar) -> tuple[Scalar, Scalar]:
     constant, ratio = s.solref
     if constant <= 0.0:
         return -ratio / high, -constant / (high * high)
-    t = maximum(constant, SAFE_STEPS * dt)
+    t = maximum(constant, SAFE_STEPS * dt) if s.safe else constant
     return 2.0 / (high * t), 1.0 / (t * t * (high * high * ratio * ratio))
 
 

@@ -38,7 +38,7 @@ def as_method(address: int, context: NDArray[np.int64], kept: tuple[object, ...]
     """Native code as a function of Python with a context, which alone keeps alive all that it refers to."""
     words = np.array([context.ctypes.data], np.int64).tobytes()
     definition = _MethodDef(b"bough", address, METH_FASTCALL, None)
-    _definitions.append(definition)
+    _keep(definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object)
@@ -46,8 +46,9 @@ def as_method(address: int, context: NDArray[np.int64], kept: tuple[object, ...]
     return made
 
 
-_definitions: list[_MethodDef] = []
-"""Kept for good, some bytes each: a function in a cycle of garbage looks at its definition when all else is cleared."""
+def _keep(definition: _MethodDef) -> None:
+    """Keep it for good, some bytes each: a function in a cycle of garbage looks at it when all modules are cleared."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
 
 
 class _Module(str):
