@@ -238,3 +238,16 @@ def test_an_inertia_that_no_body_has_is_not_told_as_none(compiled: None) -> None
         model = bough.load(f"""<robot name="r"><link name="a"/>{joint}<link name="b">{link}</link></robot>""")
     with pytest.raises(bough.errors.SingularError, match="that joint 'hinge' moves is not positive definite"):
         bough.forward_dynamics(model, [0.0], [0.0], [1.0])
+
+
+def test_functions_are_exported_under_the_names_by_which_they_were_asked_for(arm: bough.Model) -> None:
+    """Whatever algorithm is chosen: with mimic joints there is no `aba`, and without loops inverse dynamics is RNEA."""
+    tool, first = arm.body_names[-1], arm.joint_names[0]
+    model = arm.with_body("finger", bough.joints.Mimic(bough.joints.Revolute("y"), first, 2.0), tool, mass=0.1)
+    for name in ("forward_dynamics", "aba", "inverse_dynamics", "rnea"):
+        f = bough.function(name, model)
+        assert str(f).startswith(f"{name}(")
+        assert str(f.export("numpy")) == f"Sources(arm_{name}.py)"
+        assert str(f.vjp().export("numpy")) == f"Sources(arm_vjp_of_{name}.py)"
+        assert str(pickle.loads(pickle.dumps(f)).export("numpy")) == f"Sources(arm_{name}.py)"
+        assert bough.function(name, model) is f

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import threading
 from pathlib import Path
@@ -86,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
         sources = function.export(
             options.to,
             *options.given,
-            name=options.name or _called(model, options.algorithm, function.name),
+            name=options.name,
             dtype="float32" if options.float32 else "float64",
             rolled=True if options.rolled else False if options.unrolled else None,
             multiply_add=not options.no_multiply_add,
@@ -103,12 +102,6 @@ def run(options: argparse.Namespace) -> None:
     if options.to == "c":
         header, source, test = (path.name for path in paths)
         say(f"test it: cc -std=c99 -O2 {source} {test} -lm && ./a.out; {header} documents the function")
-
-
-def _called(model: bough.Model, asked: str, taken: str) -> str | None:
-    """The name of the function where another algorithm is taken than was asked for: ``arm_forward_dynamics``."""
-    name = re.sub(r"\W", "_", f"{model.name}_{asked}", flags=re.ASCII)
-    return name if asked != taken and not name[0].isdigit() else None
 
 
 def _symbol(text: str) -> tuple[str, str]:

@@ -124,6 +124,9 @@ class Function(Differentiable):
         self.layout, self.manifolds, self.mends, self.longest = layout, manifolds, mends, longest
         self.called = public_name(name)
         """What messages call it: what users type."""
+        self.asked = name
+        """What it was asked for by, whatever algorithm was chosen for that: exports have this name."""
+        self._others: dict[str, Function] = {}  # by what they were asked for
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
@@ -189,6 +192,15 @@ class Function(Differentiable):
             given = (a.name for a, is_absent in zip(self.inputs, absent, strict=True) if not is_absent)
             self._forms[absent] = Form(self, frozenset(given))
         return self._forms[absent]
+
+    def asked_for(self, name: str) -> Function:
+        """Return this function as what was asked for by a name: the same code, exported and told under this name."""
+        if name == self.asked:
+            return self
+        if name not in self._others:
+            other = self._others[name] = object.__new__(type(self))
+            vars(other).update(vars(self), asked=name, called=public_name(name), derivatives={})
+        return self._others[name]
 
     # ---- looking at it -------------------------------------------------------------------------------------------
 
@@ -289,7 +301,7 @@ class Function(Differentiable):
 
     def __dir__(self) -> list[str]:
         """What it is for: the rest is for those who make functions."""
-        inner = {*vars(self), "entry", "form", "loaded", "variant", "with_given"} - {
+        inner = {*vars(self), "asked_for", "entry", "form", "loaded", "variant", "with_given"} - {
             "name",
             "of",
             "inputs",
