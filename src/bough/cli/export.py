@@ -75,6 +75,10 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the files and print their names."""
     model = chosen_model(options)
+    if options.symbol and options.to != "latex":
+        raise SaveError(
+            f"--symbol is given, and only LaTeX has letters for parameters; expected none for --to {options.to}"
+        )
     function = bough.function(
         options.algorithm, model, frames=options.frame, reference=options.reference, parameters=options.parameter
     )
