@@ -25,7 +25,7 @@ from bough.kernel.differentiable import Differentiable
 from bough.kernel.form import Form
 from bough.program import Program
 from bough.program import count as count_program
-from bough.reading import data_type, known_name, truth
+from bough.reading import data_type, kind_of, known_name, truth
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
@@ -173,7 +173,9 @@ class Function(Differentiable):
         given = dict(zip(names, arrays, strict=False))
         for name, value in named.items():
             if name not in names:
-                raise UnknownNameError(f"argument of {self.called}", name, names)
+                more = "numbers of the model become inputs by bough.function(name, model, parameters=[…])"
+                hint = more if name == "parameters" else ""
+                raise UnknownNameError(f"argument of {self.called}", name, names, hint)
             if name in given:
                 raise TypeError(f"{self.called} got {name!r} twice, by its place and by its name")
             given[name] = value
@@ -288,7 +290,10 @@ class Function(Differentiable):
     def with_given(self, *names: str) -> Form:
         """Return the form with some of the optional inputs."""
         optional = [a.name for a in self.inputs if a.optional]
-        for name in names:
+        given: tuple[Any, ...] = names
+        for name in given:
+            if isinstance(name, list | tuple):
+                raise ShapeError(f"{name!r} is {kind_of(name)} among inputs; expected their names one after the other")
             hint = f"a data type is given as dtype={name!r}" if str(name) in ("float32", "float64") else ""
             known_name(name, f"input of {self.called} that may be left out", optional, hint)
         return self._form(tuple(a.optional and a.name not in names for a in self.inputs))
