@@ -87,8 +87,9 @@ class LoadError(BoughError, ValueError):
 
 
 class LoadWarning(UserWarning):
-    """A warning: a file contains something that no real mechanism has; bough uses it as given. The message names the
-    line.
+    """A warning: a file, or measured data, contain something that no real mechanism has; bough uses it as given.
+
+    The message names the line, or the joint.
     """
 
 

@@ -152,6 +152,41 @@ def test_loops_that_are_a_little_open_are_closed_on_the_way(rng: np.random.Gener
     assert_close(bough.forward_dynamics(model, q, v, tau), a, 1e-9)
 
 
+@pytest.mark.parametrize("tilt", [1e-9, 1e-8, 1e-7])
+def test_rows_that_are_of_no_rank_by_rounding_are_closed_on_the_way(tilt: float, rng: np.random.Generator) -> None:
+    """A four-bar with an axis that is hardly not parallel to the others: across the plane nothing can be given."""
+    b = bough.Builder("four-bar")
+    rod = {"mass": 1.0, "com": (0.2, 0, 0), "inertia": (1e-3, 0.02, 0.02)}
+    b.add("crank", bough.joints.Revolute("y"), **rod)
+    b.add("coupler", bough.joints.Revolute("y"), "crank", at=(0.3, 0, 0), **rod)
+    b.add("rocker", bough.joints.Revolute((tilt, 1.0, 0.7 * tilt)), at=(0.7, 0, 0), **rod)
+    b.loop("pin", bough.joints.Spherical(), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0))
+    model = b.build()
+    q = bough.loops.assemble(model, [-1.0, 0.8, -1.5], tolerance=tilt)
+    for v in (np.zeros(3), bough.loops.consistent_velocity(model, q, 3.0 * rng.normal(size=3))):
+        a = bough.forward_dynamics(model, q, v, 30.0 * rng.normal(size=(20, 3)))
+        tau = bough.inverse_dynamics(model, q, v, a)
+        assert_close(bough.forward_dynamics(model, q, v, tau), a, 1e-9)
+        wrong = a + 1e-5 * np.abs(a).max() * np.eye(3)[0]
+        with pytest.raises(bough.errors.DriveError, match="they break 'pin"):
+            bough.inverse_dynamics(model, q, v, wrong)
+
+
+def test_rows_that_contradict_by_rounding_are_closed_on_the_way() -> None:
+    """Two belts that ask for what differs a little: forward dynamics goes between, and inverse dynamics lets it."""
+    b = bough.Builder("belts")
+    for name in ("a", "b"):
+        b.add(name, bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    b.equality("belt", "b", "a", (0.0, 1.0))
+    b.equality("other belt", "b", "a", (3e-8, 1.0))
+    model, q, v = b.build(), np.full(2, 0.3), np.zeros(2)
+    a = bough.forward_dynamics(model, q, v, [2.0, 0.0])
+    assert_close(a, [1.0, 1.0], 1e-4)
+    assert_close(bough.forward_dynamics(model, q, v, bough.inverse_dynamics(model, q, v, a)), a, 1e-9)
+    with pytest.raises(bough.errors.DriveError, match=r"they break .(other )?belt"):
+        bough.inverse_dynamics(model, q, v, a + np.array([1e-4, 0.0]))
+
+
 def test_where_the_rank_changes_the_careful_route_is_taken() -> None:
     """A parallelogram, flat: nothing in a batch depends on its neighbours."""
     model = parallelogram()

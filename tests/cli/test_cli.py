@@ -28,6 +28,7 @@ def test_a_typo_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "figure5" in captured.err
+    assert "all: a page for each paper" in captured.err
     assert "figure7" in captured.err
 
 

@@ -46,6 +46,7 @@ def test_files_are_called_as_what_was_asked_for(tmp_path: Path) -> None:
         (["rnea", "--to", "c", "--given", "q"], "f_ext"),
         (["rnea", "--to", "c", "--name", "a b"], "name is 'a b'"),
         (["rnea", "--to", "latex", "--symbol", "q=%"], "expected a letter"),
+        (["rnea", "--to", "c", "--symbol", "q=theta"], "--symbol is given, and only LaTeX"),
         (["rnea", "--to", "latex"], "formulas that nobody can read"),
         (["jacobian", "--to", "c"], "frame"),
     ],

@@ -91,7 +91,9 @@ def test_formulas_of_models_with_hostile_names(name: str) -> None:
     assert re.sub(r"\\[{}]", "", text).count("{") == re.sub(r"\\[{}]", "", text).count("}")
 
 
-@pytest.mark.parametrize("name", ["a b", "int", "", "f();", "ü", "for", 3, "_x"])
+@pytest.mark.parametrize(
+    "name", ["a b", "int", "", "f();", "ü", "for", 3, "_x", "printf", "exp", "logf", "NULL", "size_t"]
+)
 def test_a_name_that_is_asked_for_is_checked(name: Any) -> None:
     with pytest.raises(bough.errors.SaveError, match="name is"):
         bough.function("rnea", hostile_model("p")).export("c", name=name)
@@ -111,5 +113,9 @@ def test_unknown_symbols_and_forms_name_the_nearest() -> None:
         function.export("latex", symbols={"gravty": "g"})
     with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'sympy'"):
         function.export("simpy")
+    with pytest.raises(bough.errors.SaveError, match=r"symbols is {'gravity': 'g'}, and only 'latex' has letters"):
+        function.export("c", symbols={"gravity": "g"})
+    with pytest.raises(bough.errors.ShapeError, match=r"\['f_ext'\] is a list .*expected their names one after the"):
+        function.export("c", ["f_ext"])
     with pytest.raises(bough.errors.UnknownNameError, match="f_ext"):
         function.export("c", "f_exd")

@@ -576,11 +576,11 @@ def test_machine_code_gives_the_same() -> None:
         (
             {"mu": -0.1},
             bough.errors.ShapeError,
-            r"mu\[0\] is -0.1, expected finite coefficients of friction that are not negative",
+            r"mu is -0.1, expected finite coefficients of friction that are not negative",
         ),
-        ({"mu": np.nan}, bough.errors.FiniteError, r"mu\[0\] is nan"),
+        ({"mu": np.nan}, bough.errors.FiniteError, r"mu is nan"),
         ({"mu": [0.1] * 3}, bough.errors.ShapeError, r"mu has shape \(3,\), expected \(\.\.\., 4\)"),
-        ({"gaps": np.nan}, bough.errors.FiniteError, r"gaps\[0\] is nan"),
+        ({"gaps": np.nan}, bough.errors.FiniteError, r"gaps is nan"),
         ({"gaps": [0, 0, -np.inf, 0]}, bough.errors.FiniteError, r"gaps\[2\] is -inf"),
         ({"time_constant": 0.0}, bough.errors.ModelError, "time constant"),
         ({"still": -1.0}, bough.errors.ModelError, "still is -1.0, expected a positive number"),
@@ -599,7 +599,7 @@ def test_wrong_arguments_are_named(given: Any, error: Any, message: str) -> None
 
 def test_other_wrong_arguments() -> None:
     scene = box(0.0, "cone")
-    with pytest.raises(bough.errors.ShapeError, match=r"restitution\[0\] is 1.5, expected numbers from 0 to 1"):
+    with pytest.raises(bough.errors.ShapeError, match=r"restitution is 1.5, expected numbers from 0 to 1"):
         bough.contact.impulses(scene.model, scene.q, np.zeros(6), scene.touch(restitution=1.5))
     with pytest.raises(bough.errors.ModelError, match="dt is 0, expected a positive number"):
         bough.contact.step(*scene.at_rest, scene.touch(), dt=0)
@@ -616,6 +616,26 @@ def test_other_wrong_arguments() -> None:
         bough.contact.impulses(scene.model, scene.q, np.zeros((3, 1, 6)), scene.touch(gaps=np.zeros((2, 2, 4))))
     with pytest.raises(bough.errors.FiniteError, match=r"v\[3\] is nan"):
         bough.contact.dynamics(scene.model, scene.q, [0, 0, 0, np.nan, 0, 0], np.zeros(6), scene.touch())
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"mu": -1}, bough.errors.ShapeError, "mu is -1.0, expected finite coefficients"),
+        ({"mu": [0.1, np.nan]}, bough.errors.FiniteError, r"mu\[1\] is nan"),
+        ({"mu": np.zeros(3)}, bough.errors.ShapeError, r"mu has shape \(3,\), expected \(\.\.\., 2\)"),
+        ({"gaps": [0.0, 1.0, 2.0]}, bough.errors.ShapeError, r"gaps has shape \(3,\)"),
+        ({"restitution": 2}, bough.errors.ShapeError, "restitution is 2.0, expected numbers from 0 to 1"),
+    ],
+)
+def test_numbers_that_contacts_cannot_have_are_refused_at_once(given: Any, error: Any, message: str) -> None:
+    """Whether or not a function uses them later."""
+    contacts, points = bough.contact.Contacts([("a", None), ("b", None)]), np.zeros((2, 3))
+    with pytest.raises(error, match=message):
+        contacts.at(points, [0.0, 0.0, 1.0], **given)
+    touch = contacts.at(points, [0.0, 0.0, 1.0], mu=[0.1, 3.0], gaps=[0.0, np.inf], restitution=np.array([0.5]))
+    with pytest.raises(error, match=message):
+        touch.replace(**given)
 
 
 def test_one_normal_serves_all_contacts() -> None:

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import bough
+from bough.kernel.function import Function
+from bough.kernel.functions import on_frames
+from bough.kernel.table import entry
 
 
 @pytest.fixture
@@ -82,6 +85,28 @@ def test_frames_in_a_set_have_no_order(arm: bough.Model) -> None:
     ):
         with pytest.raises(bough.errors.ModelError, match="a set, which has no order; expected a list of names"):
             call()
+
+
+def test_names_in_arrays_are_looked_up_as_names_in_lists_are(arm: bough.Model) -> None:
+    """Functions of frames are made once, however their names are given."""
+    names, q, v = list(arm.body_names[:2]), bough.random(arm, 0), np.ones(arm.nv)
+    made: list[Any] = []
+
+    def make(model: bough.Model, key: Any) -> Function:
+        made.append(key)
+        return on_frames(model, key)
+
+    arrays: tuple[Any, ...] = (names, np.array(names), np.array(names, object))
+    for given in arrays:
+        expected = bough.placements(arm, q, names)
+        np.testing.assert_array_equal(bough.placements(arm, q, given), expected)
+        np.testing.assert_array_equal(bough.velocities(arm, q, v, given), bough.velocities(arm, q, v, names))
+        for _ in range(3):
+            key: Any = ("placements", tuple(given) if given is names else given, "LOCAL", False)
+            np.testing.assert_array_equal(entry(arm, key, make)(q, None, True), expected)
+    assert len(made) <= 1
+    with pytest.raises(bough.errors.UnknownNameError, match="no frame is called 'nothing'"):
+        bough.placements(arm, q, np.array(["nothing"]))  # type: ignore[arg-type]
 
 
 def test_without_degrees_of_freedom_derivatives_are_empty(compiled: None) -> None:
@@ -213,3 +238,16 @@ def test_an_inertia_that_no_body_has_is_not_told_as_none(compiled: None) -> None
         model = bough.load(f"""<robot name="r"><link name="a"/>{joint}<link name="b">{link}</link></robot>""")
     with pytest.raises(bough.errors.SingularError, match="that joint 'hinge' moves is not positive definite"):
         bough.forward_dynamics(model, [0.0], [0.0], [1.0])
+
+
+def test_functions_are_exported_under_the_names_by_which_they_were_asked_for(arm: bough.Model) -> None:
+    """Whatever algorithm is chosen: with mimic joints there is no `aba`, and without loops inverse dynamics is RNEA."""
+    tool, first = arm.body_names[-1], arm.joint_names[0]
+    model = arm.with_body("finger", bough.joints.Mimic(bough.joints.Revolute("y"), first, 2.0), tool, mass=0.1)
+    for name in ("forward_dynamics", "aba", "inverse_dynamics", "rnea"):
+        f = bough.function(name, model)
+        assert str(f).startswith(f"{name}(")
+        assert str(f.export("numpy")) == f"Sources(arm_{name}.py)"
+        assert str(f.vjp().export("numpy")) == f"Sources(arm_vjp_of_{name}.py)"
+        assert str(pickle.loads(pickle.dumps(f)).export("numpy")) == f"Sources(arm_{name}.py)"
+        assert bough.function(name, model) is f

@@ -194,6 +194,17 @@ def test_a_fit_that_does_not_converge_is_refused(rng: np.random.Generator) -> No
         bough.identify(model, (q[:20], v[:20], a[:20], wrong), noise=1e-9, spread=1e4)
 
 
+def test_data_that_no_bodies_explain_are_told(rng: np.random.Generator) -> None:
+    """With the wrong sign of tau, masses would be negative: bodies that exist leave more than the noise."""
+    model, _, (q, v, a, tau) = loaded(rng)
+    tau = tau + 0.01 * rng.normal(size=tau.shape)
+    right = bough.identify(model, (q, v, a, tau))
+    assert "check the signs" not in str(right)
+    with pytest.warns(bough.errors.LoadWarning, match="do not explain tau of '.*check the signs of tau"):
+        wrong = bough.identify(model, (q, v, a, -tau))
+    assert str(wrong).splitlines()[-1].startswith("the bodies found do not explain tau of '")
+
+
 def test_without_consistency_a_body_that_cannot_be_is_refused(rng: np.random.Generator) -> None:
     model, _, data = loaded(rng)
     few = [x[:1] for x in data]

@@ -293,8 +293,14 @@ def test_parameters_that_are_wrong_are_refused_by_name(compiled: None) -> None:
         rnea(q, v, v, parameters={"mass of b2": 1.0})
     with pytest.raises(bough.errors.ShapeError, match=r"gravity has shape \(2,\), expected \(\.\.\., 3\)"):
         rnea(q, v, v, parameters={"gravity": [0.0, 1.0]})
-    with pytest.raises(bough.errors.FiniteError, match=r"parameters\[0\] is nan"):
+    with pytest.raises(bough.errors.FiniteError, match="mass of b1 is nan"):
         rnea(q, v, v, parameters={"mass of b1": np.nan})
+    with pytest.raises(bough.errors.FiniteError, match=r"gravity\[1, 2\] is inf"):
+        rnea(q, v, v, parameters={"gravity": [[0.0, 0.0, 1.0], [0.0, 0.0, np.inf]]})
+    with pytest.raises(
+        bough.errors.UnknownNameError, match=r"become inputs by bough.function\(name, model, parameters"
+    ):
+        bough.function("rnea", model)(q, v, v, parameters={"gravity": np.zeros(3)})
     with pytest.raises(
         bough.errors.ShapeError, match=r"parameters has shape \(3,\), expected .*4\): mass of b1, gravity"
     ):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import threading
 from pathlib import Path
@@ -76,6 +75,10 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the files and print their names."""
     model = chosen_model(options)
+    if options.symbol and options.to != "latex":
+        raise SaveError(
+            f"--symbol is given, and only LaTeX has letters for parameters; expected none for --to {options.to}"
+        )
     function = bough.function(
         options.algorithm, model, frames=options.frame, reference=options.reference, parameters=options.parameter
     )
@@ -86,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
         sources = function.export(
             options.to,
             *options.given,
-            name=options.name or _called(model, options.algorithm, function.name),
+            name=options.name,
             dtype="float32" if options.float32 else "float64",
             rolled=True if options.rolled else False if options.unrolled else None,
             multiply_add=not options.no_multiply_add,
@@ -103,12 +106,6 @@ def run(options: argparse.Namespace) -> None:
     if options.to == "c":
         header, source, test = (path.name for path in paths)
         say(f"test it: cc -std=c99 -O2 {source} {test} -lm && ./a.out; {header} documents the function")
-
-
-def _called(model: bough.Model, asked: str, taken: str) -> str | None:
-    """The name of the function where another algorithm is taken than was asked for: ``arm_forward_dynamics``."""
-    name = re.sub(r"\W", "_", f"{model.name}_{asked}", flags=re.ASCII)
-    return name if asked != taken and not name[0].isdigit() else None
 
 
 def _symbol(text: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import bough
 from bough.cli.terminal import say
-from bough.errors import printable
+from bough.errors import UnknownNameError, printable
 
 __all__ = ["register"]
 
@@ -37,9 +37,13 @@ def run(options: argparse.Namespace) -> None:
     """Print the reports asked for."""
     asked = [name for name in options.name if name != "all"]
     everything = asked != options.name
+    known = (*bough.papers.names(), *bough.papers.measured())
+    for name in asked:  # before anything is measured
+        if name not in known:
+            raise UnknownNameError("table or figure", name, known, "all: a page for each paper")
     if everything or set(asked) & set(bough.papers.measured()):
         say("measuring: this takes a minute or two", file=sys.stderr)
-    reports = [bough.papers.report(name) for name in asked]  # an unknown name raises before anything is printed
+    reports = [bough.papers.report(name) for name in asked]
     if everything:
         for paper, names in bough.papers.pages().items():
             say(f"{paper}\n{'#' * len(paper)}\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 
-__all__ = ["LANGUAGE_WORDS", "identifier", "in_latex", "is_identifier", "plain", "wrapped"]
+__all__ = ["LANGUAGE_WORDS", "LIBRARY_NAMES", "identifier", "in_latex", "is_identifier", "plain", "wrapped"]
 
 MOST_LETTERS = 60
 """Letters of a name that are kept in an identifier."""
@@ -26,6 +26,25 @@ np sympy casadi batch range reversed symbols function
 """
 LANGUAGE_WORDS = frozenset((*_WORDS.split(), *keyword.kwlist))
 """What a variable or a function may not be called in some language that we write."""
+
+_OF_NUMBERS = """
+acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin
+fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter
+nexttoward pow remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc
+"""
+_OTHERS = """
+abort abs atexit atof atoi atol atoll bsearch calloc clearerr div exit fclose feof ferror fflush fgetc fgetpos fgets
+fopen fprintf fputc fputs fread free freopen fscanf fseek fsetpos ftell fwrite getc getchar getenv gets labs ldiv llabs
+lldiv malloc memchr memcmp memcpy memmove memset perror printf putc putchar puts qsort rand realloc remove rename rewind
+scanf setbuf setvbuf snprintf sprintf srand sscanf stderr stdin stdout strcat strchr strcmp strcpy strcspn strerror
+strlen strncat strncmp strncpy strpbrk strrchr strspn strstr strtod strtof strtok strtol strtold strtoll strtoul
+strtoull strxfrm system tmpfile tmpnam ungetc vfprintf vfscanf vprintf vscanf vsnprintf vsprintf vsscanf
+BUFSIZ EOF FILE FILENAME_MAX FOPEN_MAX HUGE_VAL HUGE_VALF HUGE_VALL INFINITY L_tmpnam NAN NULL SEEK_CUR SEEK_END
+SEEK_SET TMP_MAX double_t float_t fpclassify fpos_t gamma isfinite isgreater isgreaterequal isinf isless islessequal
+islessgreater isnan isnormal isunordered math_errhandling signbit signgam size_t va_list
+"""
+LIBRARY_NAMES = frozenset((*(f"{x}{kind}" for x in _OF_NUMBERS.split() for kind in ("", "f", "l")), *_OTHERS.split()))
+"""What a function may not be called because the standard libraries of C have it, or headers that we include."""
 
 SPELLED = {"²": "^2", "³": "^3", "·": " ", "×": "x", "…": "...", "⁻¹": "^-1", "ᵀ": "^T", "µ": "u", "₀": "0", "–": "-"}
 HARMFUL = frozenset('*\\?"`')  # ends of comments and strings, spliced lines, trigraphs
@@ -76,7 +95,8 @@ def identifier(text: str, otherwise: str = "model") -> str:
 
 def is_identifier(text: str) -> bool:
     """Whether a text is a name that every language takes for a function."""
-    return bool(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", text, re.ASCII)) and text not in LANGUAGE_WORDS
+    taken = text in LANGUAGE_WORDS or text in LIBRARY_NAMES
+    return not taken and bool(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", text, re.ASCII))
 
 
 def in_latex(text: str) -> str:

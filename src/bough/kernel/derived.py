@@ -161,7 +161,7 @@ class Derivation:
         )
         made.look_closer = lambda arrays: f.look_closer({k: x for k, x in arrays.items() if k in self.inputs})
         made.derived_from = Origin(f, kind, self.taken)
-        made.called = f"{kind} of {f.called}"
+        made.called, made.asked = f"{kind} of {f.called}", f"{kind} of {f.asked}"
         if hasattr(f, "parameters"):
             made.parameters = f.parameters  # type: ignore[attr-defined]
         if f.recipe is not None:

@@ -356,6 +356,6 @@ def _require_free_joints(model: Model) -> None:
     require_all_rigid(model, "method 'divide_and_conquer'")
     if not model.coupling.trivial:
         raise ModelError(
-            f"method 'divide_and_conquer' is of joints that move by themselves, and {model.name!r} has mimic joints: "
-            "expected 'auto' or 'crba'"
+            f"method 'divide_and_conquer' works without mimic joints, and {model.name!r} has some; "
+            "expected method 'auto' or 'crba'"
         )

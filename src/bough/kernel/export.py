@@ -133,18 +133,27 @@ def exported(
     dtype = data_type(dtype)
     fused, chosen = truth(multiply_add, "multiply_add"), rolled if rolled is None else truth(rolled, "rolled")
     wanted = _read_symbols(symbols)
+    if wanted and to != "latex":
+        raise SaveError(
+            f"symbols is {symbols!r}, and only 'latex' has letters for parameters; expected none for {to!r}"
+        )
     layout = Layout({}, {}, {}) if function.layout is None else function.layout(wanted)
     for key in wanted:
         known_name(key, "input or parameter with a symbol", ("q", *layout.parameters.names))
     if name is not None and (not isinstance(name, str) or not is_identifier(name)):
-        raise SaveError(f"name is {name!r}, expected letters, digits and _, a letter first, and no word of C or Python")
-    called = name or f"{identifier(function.of)}_{identifier(function.name)}"
+        raise SaveError(
+            f"name is {name!r}, expected letters, digits and _, a letter first, and no word of C or Python "
+            "or function of their libraries"
+        )
+    called = name or f"{identifier(function.of)}_{identifier(function.asked)}"
     judged = to == "c"
     program = function.program(*given, rolled=False if to == "latex" else chosen, judged=judged)
     present = [a for a in function.inputs if a.name in {b.name for b in program.of_role("input")}]
     count = count_program(function.program(*given, rolled=chosen) if judged else program)
     arrays = _without_repeated_labels([_values(a, layout) for a in (*present, *function.outputs)])
-    title = f"{function.name} of {function.of}" if function.of else function.name
+    title = f"{function.asked} of {function.of}" if function.of else function.asked
+    if function.asked != function.name:
+        title += f", by {function.name}"
     notes = (f"Operations: {count}{', without those of the verdict' if judged else ''}.", *layout.notes)
     task = Task(
         called,

@@ -161,7 +161,10 @@ class Form:
         results = results if isinstance(results, tuple) else (results,)
         wrong = int(np.bitwise_or.reduce(verdicts.astype(np.int64), axis=None))
         if check and wrong & (FINITE | UNIT):
-            for argument in self.signature.present:
+            arguments = sorted(self.signature.present, key=lambda a: a.name == "parameters")
+            for argument in arguments:
+                if argument.name == "parameters":  # each of which has a name of its own
+                    self.function.look_closer(arrays)
                 self._require_sound(argument, arrays[argument.name])
             self.function.look_closer(arrays)
             if results[0] is out and verdicts.size > 1:  # which was not written yet: the alarm was false

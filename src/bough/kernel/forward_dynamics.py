@@ -230,7 +230,7 @@ def tree_dynamics(model: Model) -> Function:
 
 def _by_the_faster_method(model: Model, key: str) -> Function:
     made = new_function(model, tree_algorithm(model))
-    made.called = "forward_dynamics"
+    made.called = made.asked = "forward_dynamics"
     made.on_device = lambda: model_function(model, tree_algorithm(model, device_method(model)))
     return made
 

@@ -25,7 +25,7 @@ from bough.kernel.differentiable import Differentiable
 from bough.kernel.form import Form
 from bough.program import Program
 from bough.program import count as count_program
-from bough.reading import data_type, known_name, truth
+from bough.reading import data_type, kind_of, known_name, truth
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
@@ -124,6 +124,9 @@ class Function(Differentiable):
         self.layout, self.manifolds, self.mends, self.longest = layout, manifolds, mends, longest
         self.called = public_name(name)
         """What messages call it: what users type."""
+        self.asked = name
+        """What it was asked for by, whatever algorithm was chosen for that: exports have this name."""
+        self._others: dict[str, Function] = {}  # by what they were asked for
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
@@ -170,7 +173,9 @@ class Function(Differentiable):
         given = dict(zip(names, arrays, strict=False))
         for name, value in named.items():
             if name not in names:
-                raise UnknownNameError(f"argument of {self.called}", name, names)
+                more = "numbers of the model become inputs by bough.function(name, model, parameters=[…])"
+                hint = more if name == "parameters" else ""
+                raise UnknownNameError(f"argument of {self.called}", name, names, hint)
             if name in given:
                 raise TypeError(f"{self.called} got {name!r} twice, by its place and by its name")
             given[name] = value
@@ -189,6 +194,15 @@ class Function(Differentiable):
             given = (a.name for a, is_absent in zip(self.inputs, absent, strict=True) if not is_absent)
             self._forms[absent] = Form(self, frozenset(given))
         return self._forms[absent]
+
+    def asked_for(self, name: str) -> Function:
+        """Return this function as what was asked for by a name: the same code, exported and told under this name."""
+        if name == self.asked:
+            return self
+        if name not in self._others:
+            other = self._others[name] = object.__new__(type(self))
+            vars(other).update(vars(self), asked=name, called=public_name(name), derivatives={})
+        return self._others[name]
 
     # ---- looking at it -------------------------------------------------------------------------------------------
 
@@ -276,7 +290,10 @@ class Function(Differentiable):
     def with_given(self, *names: str) -> Form:
         """Return the form with some of the optional inputs."""
         optional = [a.name for a in self.inputs if a.optional]
-        for name in names:
+        given: tuple[Any, ...] = names
+        for name in given:
+            if isinstance(name, list | tuple):
+                raise ShapeError(f"{name!r} is {kind_of(name)} among inputs; expected their names one after the other")
             hint = f"a data type is given as dtype={name!r}" if str(name) in ("float32", "float64") else ""
             known_name(name, f"input of {self.called} that may be left out", optional, hint)
         return self._form(tuple(a.optional and a.name not in names for a in self.inputs))
@@ -289,7 +306,7 @@ class Function(Differentiable):
 
     def __dir__(self) -> list[str]:
         """What it is for: the rest is for those who make functions."""
-        inner = {*vars(self), "entry", "form", "loaded", "variant", "with_given"} - {
+        inner = {*vars(self), "asked_for", "entry", "form", "loaded", "variant", "with_given"} - {
             "name",
             "of",
             "inputs",

@@ -211,8 +211,7 @@ def algorithm_on(model: Model, name: str) -> str:
     if model.coupling.trivial:
         return name
     if name in UNCOUPLED:
-        said = f"{public_name(name)} is of joints that move by themselves"
-        raise ModelError(f"{said}, and {model.name!r} has mimic joints, expected none")
+        raise ModelError(f"{public_name(name)} works without mimic joints, and {model.name!r} has some; expected none")
     return "crba_ltdl" if name == "aba" else name
 
 

@@ -86,8 +86,8 @@ def inverse_dynamics(
         Configuration (..., nq). It should meet the loops: see `loops.assemble`.
     v, a
         Velocity and acceleration (..., nv), which the loops must allow. The accelerations with which `forward_dynamics`
-        closes slightly open loops are also allowed. For any a, the nearest allowed acceleration is
-        ``forward_dynamics(model, q, v, rnea(model, q, v, a))``.
+        closes slightly open loops are also allowed, even if redundant rows of the loops ask for different ones. For any
+        a, the nearest allowed acceleration is ``forward_dynamics(model, q, v, rnea(model, q, v, a))``.
     f_ext
         External forces (..., N, 6), as in `rnea`.
     drives

@@ -48,7 +48,17 @@ def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Enterable]) 
     try:
         return structure._entries[key]  # type: ignore[no-any-return]
     except (AttributeError, KeyError, TypeError):  # never asked for, or a key that is no key: `make` says so
+        plain = _with_plain_names(key)
+        if plain is not key:
+            return entry(structure, plain, make)
         return _remembered(structure, key, function_of(structure, key, make).entry)
+
+
+def _with_plain_names(key: Hashable) -> Hashable:
+    """The key with arrays of names (also those of pandas) as tuples, which the table can find; itself without any."""
+    if not isinstance(key, tuple) or not any(getattr(part, "ndim", 0) == 1 for part in key):
+        return key
+    return tuple(tuple(part.tolist()) if getattr(part, "ndim", 0) == 1 else part for part in key)
 
 
 def function_of(structure: Any, key: Hashable, make: Callable[[Any, Any], Made]) -> Made:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from bough.errors import ModelError
+from bough.errors import FiniteError, ModelError, ShapeError
 from bough.model.model import BASE, Model
 from bough.model.stations import require_rigid
 from bough.reading import instance, known_name, listed, shown
 
-__all__ = ["Contacts", "Friction", "Touch"]
+__all__ = ["NUMBERS", "Contacts", "Friction", "Touch", "require_numbers"]
 
 Friction: TypeAlias = Literal["pyramid", "cone"]
+
+NUMBERS: Mapping[str, tuple[str, float, float]] = {
+    "mu": ("finite coefficients of friction that are not negative", 0.0, sys.float_info.max),
+    "gaps": ("distances (m), or infinity", -sys.float_info.max, math.inf),
+    "restitution": ("numbers from 0 to 1", 0.0, 1.0),
+}
+"""What is asked of the numbers of contacts: in words, the least, and the most."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,9 @@ class Contacts:
         normal_velocities: ArrayLike | None = None,
     ) -> Touch:
         """Return where and how these contacts touch. `Touch` describes each argument."""
+        _require_possible(self, "mu", mu)
+        _require_possible(self, "gaps", gaps)
+        _require_possible(self, "restitution", restitution)
         return Touch(self, points, normals, mu, gaps, restitution, point_velocities, normal_velocities)
 
     @property
@@ -103,10 +115,10 @@ class Contacts:
 class Touch(NamedTuple):
     """Where and how contacts touch; immutable. `Contacts.at` returns it, and the functions of `bough.contact` take it.
 
-    Arrays may have any layout and any batch axes, which broadcast with those of the state. They are neither copied nor
-    checked before a function uses them. Points and normals are in the frame of the base. **The normal points from the
-    second body to the first**: a positive force pushes the first body along the normal and the second body against it.
-    J v > 0 means that the bodies separate.
+    Arrays may have any layout and any batch axes, which broadcast with those of the state. They are not copied, and
+    checked when a function uses them; mu, gaps and restitution as numbers and lists are checked at once. Points and
+    normals are in the frame of the base. **The normal points from the second body to the first**: a positive force
+    pushes the first body along the normal and the second body against it. J v > 0 means that the bodies separate.
 
     Attributes
     ----------
@@ -152,7 +164,11 @@ class Touch(NamedTuple):
         """Return a copy with other values of some attributes."""
         for name in changes:
             known_name(name, "attribute of a Touch", self._fields)
-        return self._replace(**changes)
+        made = self._replace(**changes)
+        for name in NUMBERS:
+            if name in changes and isinstance(made.contacts, Contacts):
+                _require_possible(made.contacts, name, changes[name])
+        return made
 
     def __repr__(self) -> str:
         count = getattr(self.contacts, "count", "no")
@@ -167,6 +183,34 @@ class Touch(NamedTuple):
 
     def __hash__(self) -> int:
         return id(self)
+
+
+def _require_possible(contacts: Contacts, name: str, value: Any) -> None:
+    """Raise for one number or a list out of bounds, and for a list or an array that is not of these contacts."""
+    if type(value) is float and 0.0 <= value <= 1.0:  # most often
+        return
+    is_array = type(value) is np.ndarray
+    if not is_array and not isinstance(value, float | int | list):
+        return  # what is no number, or belongs to another library, is told by whoever uses it
+    try:
+        a = value if is_array else np.asarray(value)
+    except ValueError:  # lists of different lengths
+        return
+    count = len(contacts.pairs)
+    if a.ndim and a.shape[-1] not in (1, count):
+        raise ShapeError(f"{name} has shape {a.shape}, expected (..., {count}): one for each contact")
+    if not is_array and a.dtype.kind in "fiu":
+        require_numbers(name, a.astype(float))
+
+
+def require_numbers(name: str, a: NDArray[np.floating[Any]]) -> None:
+    """Raise for a number of a contact that is out of its bounds."""
+    expected, least, most = NUMBERS[name]
+    bad = ~((a >= least) & (a <= most))
+    if bad.any():
+        place = tuple(int(x) for x in np.argwhere(bad)[0])
+        error = FiniteError if not np.isfinite(a[place]) else ShapeError
+        raise error(f"{name}{list(place) or ''} is {a[place]}, expected {expected}")
 
 
 def _shown(value: Any) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -18,7 +16,7 @@ from bough.algorithms.joint_bounds import bounded_names, dry_frictions, speed_li
 from bough.algorithms.levels import Dry
 from bough.algorithms.limits import LimitSides, limit_sides
 from bough.complementarity import UNMET, ContactRows, ForceProblem
-from bough.errors import FiniteError, ModelError, ShapeError
+from bough.errors import FiniteError, ModelError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.compile import get_backend
 from bough.kernel.contact.careful import forces_of_state, impact_of_state, unmet_by_sweeps
@@ -41,6 +39,7 @@ from bough.kernel.table import entry
 from bough.kernel.tensors import library_of
 from bough.kernel.verdict import DOUBT, all_in_doubt
 from bough.model import Contacts, Model, Touch
+from bough.model.contacts import NUMBERS, require_numbers
 from bough.reading import kind_of, known_name, listed
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
@@ -59,13 +58,6 @@ UNDECIDED = 2.0
 
 START_FORCES = {"contacts": "contact", "limits": "limit", "loop_limits": "loop_limit", "loops": "loop"}
 """What forces to start from are called, and forces that are found."""
-
-NUMBERS: Mapping[str, tuple[str, float, float]] = {
-    "mu": ("finite coefficients of friction that are not negative", 0.0, sys.float_info.max),
-    "gaps": ("distances (m), or infinity", -sys.float_info.max, math.inf),
-    "restitution": ("numbers from 0 to 1", 0.0, 1.0),
-}
-"""What is asked of the numbers of contacts: in words, the least, and the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +188,7 @@ def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
     """Raise for numbers of contacts that are out of their bounds, and normals that are not of unit length."""
     for name in NUMBERS:
         if name in arrays:
-            _require_numbers(name, np.asarray(arrays[name]))
+            require_numbers(name, np.asarray(arrays[name]))
     require_unit(np.asarray(arrays["normals"]), scene.contacts)
     if scene.model.constraints:
         require_constraints(scene.model, np.asarray(arrays["q"]))
@@ -295,20 +287,10 @@ def require_unit(normals: FloatArray, contacts: Contacts) -> None:
         raise FiniteError(f"{contacts.names[place[-1]]}: its normal has length {lengths[place]:.9g}{state}, expected 1")
 
 
-def _require_numbers(name: str, a: FloatArray) -> None:
-    """Raise for a number of a contact that is out of its bounds."""
-    expected, least, most = NUMBERS[name]
-    bad = ~((a >= least) & (a <= most))
-    if bad.any():
-        place = tuple(int(x) for x in np.argwhere(bad)[0])
-        error = FiniteError if not np.isfinite(a[place]) else ShapeError
-        raise error(f"{name}{list(place)} is {a[place]}, expected {expected}")
-
-
 @lru_cache(maxsize=256)
 def _uniform(name: str, value: float, count: int) -> FloatArray:
     """A number for all contacts."""
     result: FloatArray = np.full(count, value)
-    _require_numbers(name, np.array([value]))
+    require_numbers(name, np.array([value]))
     result.setflags(write=False)
     return result

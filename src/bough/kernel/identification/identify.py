@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import reading
-from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
+from bough.errors import FiniteError, LoadWarning, ModelError, ShapeError, UnknownNameError, warn
 from bough.kernel.arguments import as_floats
 from bough.kernel.functions import read, require_model
 from bough.kernel.identification.base import BaseParameters, base_parameters
@@ -49,6 +49,9 @@ HEAD = ("parameter", "value", "deviation")
 TABLED = 30  # parameters in a table
 TOLD = 0.5
 """A base parameter is told by the data if its variance falls below this part of what it was beforehand."""
+
+UNEXPLAINED = 10.0
+"""Residuals this many times the noise have another cause."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +101,8 @@ class Identification:
         widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
         lines = [f"{a:{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}" for a, b, c in (HEAD, *rows)]
         more = [f"and {len(self.names) - TABLED} more"] if len(self.names) > TABLED else []
-        return "\n".join([repr(self), *lines, *more])
+        doubts = _doubts(self.model, self.noise, self.residuals)
+        return "\n".join([repr(self), *lines, *more, *doubts])
 
 
 def identify(
@@ -137,6 +141,12 @@ def identify(
     -------
     Identification
         The identified model, with residuals, covariance, and the names of parameters that the data do not determine.
+
+    Warns
+    -----
+    LoadWarning
+        If residuals are more than ten times the noise: no such bodies explain the data. Signs of tau, or of the axes
+        and frames in which the data were measured, may be wrong.
 
     Examples
     --------
@@ -195,6 +205,8 @@ def identify(
     residuals = (right - Y @ after).reshape(tau.shape)
     names, untold = parameter_names(model), _untold(base, covariance, scale)
     words = tuple(names[k] for k in columns)
+    for doubt in _doubts(model, deviation, residuals):
+        warn(f"identify: {doubt}", LoadWarning)
     return Identification(found, after, words, covariance, deviation, residuals, base, untold)
 
 
@@ -216,6 +228,18 @@ def _require_real(model: Model, π: Floats, sought: Sequence[str], samples: int)
             f"the best fit to {samples} sample{'s' * (samples > 1)} is no body that can exist ({error}): expected "
             "consistent=True, which finds the best of those that can, more data, or a smaller spread"
         ) from error
+
+
+def _doubts(model: Model, noise: Floats, residuals: Floats) -> list[str]:
+    """What to say of the joint whose residuals exceed the noise most, if they do so by far."""
+    size = np.sqrt(np.mean(residuals.reshape(-1, model.nv) ** 2, axis=0))
+    k = int(np.argmax(size / noise))
+    if size[k] <= UNEXPLAINED * noise[k]:
+        return []
+    return [
+        f"the bodies found do not explain tau of {model.dof_names[k]!r}: it is off by {size[k]:.3g} (root mean "
+        f"square), and its noise is {noise[k]:.3g}; check the signs of tau, and the axes and frames of q, v and a"
+    ]
 
 
 def _untold(base: BaseParameters, covariance: Floats, scale: Floats) -> tuple[str, ...]:

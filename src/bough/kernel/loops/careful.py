@@ -98,15 +98,15 @@ def _drive_forces(model: Model, options: Options, run: Run, arrays: Arrays) -> R
         P = np.concatenate([rows, run("loop_jacobian", arrays)[..., list(drives.loops), :]], axis=-2)
         groups = row_groups(mechanism(model))
         M, _ = regular_mass(model, run("crba_packed", arrays), L, groups)
-        moved, aims = np.einsum("...rn,...n->...r", L, arrays["a"]), -run("constraint_bias", arrays)
-        slack = 2.0 * np.abs(run("constraint_terms", arrays)[1] - aims)  # what brings errors back is allowed
-        found = drive_forces(M, L, P, run("rnea", arrays), (moved, aims, slack), groups)
+        aims = -run("constraint_bias", arrays)
+        returning = run("constraint_terms", arrays)[1] - aims
+        found = drive_forces(M, L, P, run("rnea", arrays), (arrays["a"], aims, returning), groups)
     tau = np.zeros((*found.forces.shape[:-1], n))
     loop_tau = np.zeros((*tau.shape[:-1], sum(loop.joint.nv for loop in model.loops)))
     tau[..., list(drives.tree)] = found.forces[..., : len(drives.tree)]
     loop_tau[..., list(drives.loops)] = found.forces[..., len(drives.tree) :]
-    off = np.concatenate([moved - aims, found.missing], axis=-1) * found.unmet
-    return tau, loop_tau, np.abs(found.missing).max(axis=-1, initial=0.0), off
+    missing = np.abs(found.off[..., L.shape[-2] :]).max(axis=-1, initial=0.0)
+    return tau, loop_tau, missing, found.off * found.unmet
 
 
 def _inverse(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:

@@ -69,13 +69,14 @@ def free_motion(M: FloatArray, force: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Driven:
-    """Forces of drives (..., drives), joint forces that are missing (..., n), and what is not met.
+    """Forces of drives (..., drives), and what is not met (..., rows + n).
 
-    Not met (..., rows + n) are rows of constraints that the accelerations break, and coordinates that lack a force.
+    Not met are rows of constraints that the accelerations break, and coordinates that lack a force; `off` says by how
+    much rows and coordinates are off.
     """
 
     forces: FloatArray
-    missing: FloatArray
+    off: FloatArray
     unmet: NDArray[np.bool_]
 
 
@@ -86,9 +87,11 @@ def drive_forces(
     """The smallest forces u with Lᵀ λ + Pᵀ u = needed for some λ, or nearly so.
 
     In the metric of M, less the directions that the constraints determine, these are as many equations as there are
-    free motions. `accelerations` are L v̇, what it should be, and by how much it may differ.
+    free motions. `accelerations` are v̇, what L v̇ should be, and what brings errors back adds to that.
     """
-    R, _, _, sigma, Vt = _split(M, L, groups)
+    R, scales, U, sigma, Vt = _split(M, L, groups)
+    a, wanted, returning = accelerations
+    broken, off = _breaks((scales, U, sigma), times(Vt, times(np.swapaxes(R, -1, -2), a)), wanted, returning)
     V = Vt * (sigma > 0.0)[..., np.newaxis]
     free = np.eye(M.shape[-1]) - np.swapaxes(V, -1, -2) @ V
     whole, b = np.linalg.solve(R, np.swapaxes(P, -1, -2)), np.linalg.solve(R, needed[..., np.newaxis])
@@ -97,18 +100,42 @@ def drive_forces(
     lengths, most = np.linalg.norm(E, axis=-2, keepdims=True), np.linalg.norm(whole, axis=-2, keepdims=True)
     moves = lengths > SINGULAR_VALUE * most
     E = E * moves
-    U, s, _ = np.linalg.svd(np.divide(E, lengths, out=np.zeros_like(E), where=moves), full_matrices=False)
-    Ut = np.swapaxes(U, -1, -2) * (s > SINGULAR_VALUE * s.max(axis=-1, keepdims=True, initial=0.0))[..., np.newaxis]
-    u = np.linalg.pinv(Ut @ E, rcond=SINGULAR_VALUE**2) @ (Ut @ left)
+    W, s, _ = np.linalg.svd(np.divide(E, lengths, out=np.zeros_like(E), where=moves), full_matrices=False)
+    Wt = np.swapaxes(W, -1, -2) * (s > SINGULAR_VALUE * s.max(axis=-1, keepdims=True, initial=0.0))[..., np.newaxis]
+    u = np.linalg.pinv(Wt @ E, rcond=SINGULAR_VALUE**2) @ (Wt @ left)
     rest = left - E @ u
     missing, size = R @ rest, np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
     short = np.linalg.norm(rest, axis=-2) > CONFLICT * np.linalg.norm(b, axis=-2)
     share = np.abs(missing[..., 0]) / size
     lacking = short & (share > TELLING * share.max(axis=-1, keepdims=True, initial=0.0))
-    have, wanted, slack = accelerations
+    unmet = np.concatenate([broken, lacking], axis=-1)
+    return Driven(u[..., 0], np.concatenate([off, missing[..., 0]], axis=-1), unmet)
+
+
+def _breaks(
+    split: tuple[FloatArray, FloatArray, FloatArray], along: FloatArray, wanted: FloatArray, returning: FloatArray
+) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Which rows accelerations break, given along the directions Vᵀ, and by how much; errors may be brought back.
+
+    Of rows that depend on others, in the sense of the rank test, forward dynamics gives what all of them ask for
+    together, P (wanted + returning): each may then be off by more than its own error, unless the constraints
+    contradict each other for another reason than that error. What small singular values make of accelerations is of no
+    rank.
+    """
+    scales, U, sigma = split
+    U = U * (sigma > 0.0)[..., np.newaxis, :]
+    unscaled = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0.0)
+    have = unscaled * times(U, sigma * along)
+
+    def possible(asked: FloatArray) -> FloatArray:
+        return np.asarray(unscaled * times(U, times(np.swapaxes(U, -1, -2), scales * asked)))
+
     scale = np.sqrt(np.sum(have * have + wanted * wanted, axis=-1, keepdims=True))
-    broken = np.abs(have - wanted) > np.maximum(CONFLICT * scale, RESIDUAL) + slack
-    return Driven(u[..., 0], missing[..., 0], np.concatenate([broken, lacking], axis=-1))
+    slight = np.maximum(CONFLICT * scale, RESIDUAL)
+    slack = slight + 2.0 * np.abs(returning)
+    agree = np.abs(wanted - possible(wanted)) <= slack
+    closing = (agree & (np.abs(have - possible(wanted + returning)) <= slight)).all(axis=-1, keepdims=True)
+    return (np.abs(have - wanted) > slack) & ~closing, have - wanted
 
 
 def _split(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> tuple[FloatArray, ...]:
