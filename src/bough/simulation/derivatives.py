@@ -237,11 +237,13 @@ class Differentiated(Measurable):
         _refuse_out(out, "tensors that autograd follows")
         q, v, a, dt, _, *acting = given
         rest = (dt, *acting)
-        for _ in range(count):
-            q, v, a = self._followed(q, v, a, *rest)
         like = next(x for x in (q, v, *rest) if is_tensor(x))
-        none = like.new_zeros(q.shape[:-1])
-        return State(q, v, a, none + float(count), none)
+        taken = status = like.new_zeros(np.shape(q)[:-1])
+        for _ in range(count):  # a state that has stopped stops again
+            q, v, a, status = self._followed(q, v, a, *rest)
+            status = status.detach()
+            taken = taken + (status == 0.0)
+        return State(q, v, a, taken, status)
 
     @cached_property
     def _jax_steps(self) -> dict[tuple[Any, ...], Callable[..., State]]:
