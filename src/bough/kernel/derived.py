@@ -63,6 +63,8 @@ def derived(
     f: Function, kind: Kind, wrt: str | Sequence[str] | None, directions: int | None = None, ambient: bool = False
 ) -> Function:
     """A derivative of a function, made once; `ambient` ones are by the numbers of q instead of by motions."""
+    if f.twin is not None:
+        f = f.twin()
     if f.derived_from is not None and f.derived_from.function.differential is not None:
         kind, origin = f.derived_from.kind, f.derived_from.function.called
         raise ProgramError(
