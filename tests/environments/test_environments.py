@@ -182,3 +182,14 @@ def test_environments_are_shown_in_a_line() -> None:
     told = r"robots? 'hopper', observations of 11, actions of 3, 0\.008 s each>$"
     assert re.match(f"<RobotEnv: 1 {told}", repr(bough.gym.make("Hopper-v5").unwrapped))
     assert re.match(f"<RobotVectorEnv: 2 {told}", repr(bough.gym.make_vec("Hopper-v5", num_envs=2)))
+
+
+def test_actions_with_gradients_are_refused_by_name() -> None:
+    torch = pytest.importorskip("torch")
+    many, one = bough.gym.make_vec("bough/Ant-v5", num_envs=2), gymnasium.make("bough/Ant-v5").unwrapped
+    for environment, shape in ((many, (2, 8)), (one, (8,))):
+        environment.reset(seed=0)
+        with pytest.raises(
+            ShapeError, match=r"^action is a tensor of PyTorch .* action\.detach\(\)\.numpy\(\) gives them"
+        ):
+            environment.step(torch.zeros(shape, requires_grad=True))

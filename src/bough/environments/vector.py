@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bough.environments.robots import Robots
 from bough.environments.tasks import Task, find_task
 from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, as_floats
 from bough.pictures.pictures import image
 from bough.reading import known_name, whole_number
 
@@ -163,7 +163,7 @@ class RobotEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
         """One action (nu,)."""
-        rewards, terminated, told = self.robots.step(np.asarray(action, float)[None])
+        rewards, terminated, told = self.robots.step(as_floats("action", action, ())[None])
         return self.robots.observations()[0], float(rewards[0]), bool(terminated[0]), False, _first(told)
 
     def __repr__(self) -> str:
