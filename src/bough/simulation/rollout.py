@@ -107,7 +107,7 @@ class Rollout:
         results: dict[str, FloatArray] = {"q": at_q, "v": at_v}
         for name in wanted[2:]:
             if len(self.q) == 1:  # nothing acted
-                results[name] = np.zeros_like(np.asarray(self._acting[name], at_q.dtype))
+                results[name] = np.zeros_like(np.asarray(self._acting.get(name, 0.0), at_q.dtype))
                 continue
             parts = [found[name, k] for k in range(len(self.q) - 1 if name in VARYING else 1)]  # type: ignore[index]
             results[name] = np.array(parts) if name in VARYING else parts[0]
