@@ -86,8 +86,19 @@ def _chosen(f: Function, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
         return tuple(a.name for a in f.inputs if not a.optional)
     asked = names(wrt, "wrt")
     for name in asked:
-        known_name(name, f"input of {f.called}", known)
+        known_name(name, f"input of {f.called}", known, _of_parameter(f, name))
     return tuple(name for name in known if name in asked)
+
+
+def _of_parameter(f: Function, name: object) -> str:
+    """What to ask for instead of a parameter by its name."""
+    start = 0
+    for p in getattr(f, "parameters", ()):
+        if p.name == name:
+            places = start if p.size == 1 else f"{start}:{start + p.size}"
+            return f"{name!r} is a parameter: it is [..., {places}] of the derivatives by 'parameters'"
+        start += p.size
+    return ""
 
 
 class Origin(NamedTuple):
