@@ -24,6 +24,7 @@ import pytest
 
 import bough
 import bough.cli
+from bough.kernel.named import NAMES
 from public_names import FUNCTIONS
 from test_docstrings import EXAMPLES
 
@@ -140,3 +141,9 @@ def test_flat_names_are_told_in_groups_by_topic() -> None:
     groups = " ".join(re.findall(r"<!-- names:(.*?) -->", text, re.S)).split()
     assert len(groups) == len(set(groups)) > 50
     assert set(groups) <= set(bough.__all__)
+
+
+def test_names_of_functions_of_models_are_told() -> None:
+    text = PAGES["reference/flat.md"].read_text(encoding="utf-8")
+    told = set(re.findall(r"\w+", text.partition("## Functions as values")[2].partition("<!--")[0]))
+    assert {name.partition("_by_")[0] if name.startswith("constrained") else name for name in NAMES} <= told

@@ -18,6 +18,7 @@ __all__ = [
     "instance",
     "kind_of",
     "known_name",
+    "library_within",
     "listed",
     "names",
     "names_in_order",
@@ -132,6 +133,14 @@ def listed(value: Any, name: str, expected: str, error: type[BoughError] = Model
         except TypeError:  # an array without axes
             pass
     raise error(f"{name} is {shown(value)}, expected {expected}")
+
+
+def library_within(value: object) -> str | None:
+    """The library, "torch" or "jax", of an array or of the first one in lists; None where there is none."""
+    if isinstance(value, list | tuple):
+        return next((found for x in value if (found := library_within(x)) is not None), None)
+    library = type(value).__module__.partition(".")[0]
+    return "torch" if library == "torch" else "jax" if library in ("jax", "jaxlib") else None
 
 
 def shown(value: object) -> str:

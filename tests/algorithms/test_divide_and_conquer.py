@@ -106,6 +106,25 @@ def test_arguments_are_refused_by_name(rng: np.random.Generator) -> None:
         in_rounds(model, q, [1e200] * 3, tau)
 
 
+def test_gradients_are_those_of_the_usual_method(rng: np.random.Generator) -> None:
+    torch, jax = (pytest.importorskip(name) for name in ("torch", "jax"))
+    model = random_model(rng, 5, floating=True)
+    arrays = *state(model, rng), rng.normal(size=(model.nbodies, 6))
+    gradients = []
+    for method in ("divide_and_conquer", "aba"):
+        given = [torch.tensor(x, requires_grad=True) for x in arrays]
+        bough.forward_dynamics(model, *given, method=method).square().sum().backward()
+        gradients.append([x.grad.numpy() for x in given])
+    for found, expected in zip(*gradients, strict=True):
+        assert_close(found, expected)
+    with jax.enable_x64(True):
+        found = jax.grad(lambda v: (in_rounds(model, arrays[0], v, *arrays[2:]) ** 2).sum())(arrays[1])
+        rates = jax.jvp(lambda v: in_rounds(model, arrays[0], v, *arrays[2:]), (arrays[1],), (arrays[1],))[1]
+    assert_close(np.asarray(found), gradients[1][1])
+    by_v = bough.function("aba", model).jacobian("v")(*arrays)
+    assert_close(np.asarray(rates), by_v @ arrays[1])
+
+
 def test_mimic_joints_are_refused() -> None:
     b = bough.Builder("coupled")
     b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)

@@ -173,6 +173,7 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     with pytest.raises(ShapeError, match="healthy_z_range is 3, expected two numbers"):
         bough.gym.make("Ant-v5", healthy_z_range=3)
     envs = bough.gym.make_vec("HalfCheetah-v5", 2)
+    envs.reset(seed=0)
     with pytest.raises(ShapeError, match=r"shape \(6,\), expected \(2, 6\)"):
         envs.step(np.zeros(6))
     with pytest.raises(FiniteError, match="action of robot 1"):
@@ -190,3 +191,28 @@ def test_environments_are_shown_in_a_line() -> None:
     told = r"robots? 'hopper', observations of 11, actions of 3, 0\.008 s each>$"
     assert re.match(f"<RobotEnv: 1 {told}", repr(bough.gym.make("Hopper-v5").unwrapped))
     assert re.match(f"<RobotVectorEnv: 2 {told}", repr(bough.gym.make_vec("Hopper-v5", num_envs=2)))
+
+
+def test_a_step_before_a_reset_is_refused_as_gymnasium_does() -> None:
+    many, one = bough.gym.make_vec("bough/Ant-v5", num_envs=2), gymnasium.make("bough/Ant-v5").unwrapped
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"environment 0 was never reset, expected a reset"):
+        many.step(np.zeros((2, 8)))
+    many.reset(options={"reset_mask": np.array([True, False])})
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"environment 1 was never reset"):
+        many.step(np.zeros((2, 8)))
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"was never reset"):
+        one.step(np.zeros(8))
+    for environment, shape in ((many, (2, 8)), (one, (8,))):
+        environment.reset(seed=0)
+        assert np.all(np.isfinite(environment.step(np.zeros(shape))[0]))
+
+
+def test_actions_with_gradients_are_refused_by_name() -> None:
+    torch = pytest.importorskip("torch")
+    many, one = bough.gym.make_vec("bough/Ant-v5", num_envs=2), gymnasium.make("bough/Ant-v5").unwrapped
+    for environment, shape in ((many, (2, 8)), (one, (8,))):
+        environment.reset(seed=0)
+        with pytest.raises(
+            ShapeError, match=r"^action is a tensor of PyTorch .* action\.detach\(\)\.numpy\(\) gives them"
+        ):
+            environment.step(torch.zeros(shape, requires_grad=True))

@@ -119,3 +119,20 @@ def test_one_normal_of_any_library_is_that_of_all_contacts(library: str, shape: 
     points, up = np.zeros((2, 3)), np.reshape([0.0, 0.0, 1.0], shape)
     J = bough.contact.jacobian(model, [0.0], contacts.at(points, xp.asarray(up)))
     np.testing.assert_array_equal(np.asarray(J), bough.contact.jacobian(model, [0.0], contacts.at(points, up)))
+
+
+def test_a_contact_that_jams_is_named() -> None:
+    """Painlevé: no forces meet the law, so there is nothing to differentiate."""
+    b = bough.Builder()
+    b.add("rod", bough.joints.Planar("y"), mass=1.0, inertia=1 / 3)
+    model, arm = b.build(), np.array([-np.cos(1.2), 0.0, -np.sin(1.2)])
+    touch = bough.contact.Contacts([("rod", None)]).at([arm], [[0, 0, 1]], mu=3.0)
+    slides = np.linalg.lstsq(bough.contact.jacobian(model, np.zeros(3), touch)[0], [0.0, 1.0, 0.0], rcond=None)[0]
+    tau = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(bough.contact.dynamics(model, np.zeros(3), slides, tau, touch).motion.sum(), tau)
+    assert bool(gradient.isfinite().all())
+    told = r"vjp of contact\.dynamics{}: no forces meet the law of contact 0 \(a sliding contact that jams"
+    for v, where in ((-slides, ""), (np.array([slides, -slides]), r" in state \[1\]")):
+        motion = bough.contact.dynamics(model, np.zeros(3), v, tau, touch).motion
+        with pytest.raises(bough.errors.SingularError, match=told.format(where)):
+            motion.sum().backward()

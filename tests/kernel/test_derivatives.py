@@ -320,3 +320,14 @@ def test_what_knows_no_mimic_joints_says_so_before_it_is_run(rng: np.random.Gene
             bough.function(name, model)
     with pytest.raises(bough.errors.ModelError, match="mimic"):
         bough.count(model, "aba_at_rest")
+
+
+def test_parameters_by_name_are_told_where_they_are() -> None:
+    arm = bough.robots.load("arm")
+    mass = f"mass of {arm.body_names[-1]}"
+    f = bough.function("rnea", arm, parameters=["gravity", mass])
+    told = rf"'{mass}' is a parameter: it is \[\.\.\., 3\] of the derivatives by 'parameters'"
+    with pytest.raises(bough.errors.UnknownNameError, match=told):
+        f.jacobian(mass)
+    with pytest.raises(bough.errors.UnknownNameError, match=r"'gravity' is a parameter: it is \[\.\.\., 0:3\]"):
+        f.vjp("gravity")

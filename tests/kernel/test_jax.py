@@ -194,3 +194,12 @@ def test_what_reads_numbers_alone_refuses_arrays_of_jax_in_words_for_them() -> N
     told = r"an array of JAX that is differentiated.*numpy\.asarray\(q\) gives them, outside of jit"
     with pytest.raises(bough.errors.ShapeError, match=told):
         jax.jit(lambda q: bough.Simulation(pendulum).run(q, duration=0.1).q)(jnp.zeros(1))
+
+
+def test_lists_of_traced_numbers_are_refused_by_name() -> None:
+    model = bough.trees.topologies.chain(2)
+    told = r"^v is a list in which there is an array of JAX .*expected one array: jax\.numpy\.stack"
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        jax.grad(lambda x: bough.rnea(model, [0.0, 0.0], [x, x], [0.0, 0.0]).sum())(0.3)
+    with pytest.raises(bough.errors.ModelError, match=r"^gravity is .*bough\.function\(\.\.\., parameters="):
+        jax.grad(lambda g: bough.rnea(model.with_gravity(g), [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).sum())(np.zeros(3))

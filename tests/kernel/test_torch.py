@@ -251,3 +251,44 @@ def test_what_acts_in_a_run_is_numbers_and_says_so() -> None:
         assert np.array_equal(run(push.detach()).q, run(np.ones(1)).q)
     with pytest.raises(bough.errors.ShapeError, match=told):
         sim.sweep(still, tau=push, duration=0.02, grid={"q of pivot": [0.0, 1.0]})
+
+
+def test_lists_of_tensors_with_gradients_are_refused_by_name(ball: bough.Model) -> None:
+    one = torch.tensor(1.0, requires_grad=True)
+    some, q = [0.0, one], np.array([0.0, 0.0, 0.0, 1.0, 0.0])
+    told = (
+        r"is a list in which there is a tensor of PyTorch .*expected one array: torch\.stack makes one .*\.detach\(\)"
+    )
+    function = bough.function("rnea", ball, parameters=["gravity"])
+    sim = bough.Simulation(ball, parameters=["gravity"])
+    down = {"gravity": [one, 0, -9]}
+    for name, call in {
+        "v": lambda: bough.rnea(ball, q, [0.0, *some, 0.0], np.zeros(4)),
+        "a": lambda: bough.rnea(ball, torch.tensor(q), np.zeros(4), [0.0, *some, 0.0]),
+        "gravity": lambda: function(q, np.zeros(4), np.zeros(4), parameters=down),
+        "gravity ": lambda: sim.step(q, np.zeros(4), parameters=down),
+        "q": lambda: bough.Simulation(ball).step([*some, *some, one], np.zeros(4)),
+        "kp": lambda: sim.step(
+            q, np.zeros(4), target=np.zeros(4), kp=[*some, *some], parameters={"gravity": [0, 0, 0]}
+        ),
+    }.items():
+        with pytest.raises(bough.errors.ShapeError, match=f"^{name.strip()} {told}"):
+            call()
+    with pytest.raises(
+        bough.errors.ModelError, match=r"gravity is .*\.detach\(\) gives it; .*bough\.function\(\.\.\., par"
+    ):
+        ball.with_gravity(torch.tensor([0.0, 0.0, -9.0], requires_grad=True))
+    with pytest.raises(bough.errors.ModelError, match=r"'rod': the mass is .*\.detach\(\) gives it; .*bough\.function"):
+        ball.with_inertia("rod", mass=one)
+
+
+def test_tensors_whose_numbers_are_yet_to_be_negated_are_taken(ball: bough.Model, rng: np.random.Generator) -> None:
+    q, v, a = (x.detach() for x in state(ball, rng))
+    negative = torch.complex(v, -v).conj().imag
+    assert negative.is_neg()
+    expected = bough.rnea(ball, q, v, a)
+    assert bool((bough.rnea(ball, q, negative, a) == expected).all())
+    a.requires_grad_()
+    bough.rnea(ball, q, negative, a).sum().backward()
+    assert a.grad is not None
+    assert bough.Simulation(ball).rollout(q.numpy(), negative, steps=1).v[0].tolist() == v.tolist()

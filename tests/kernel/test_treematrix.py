@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bough
 from bough.errors import FiniteError, PatternError, ShapeError, TreeError
 from bough.kernel.treematrix import TreeMatrix
 from bough.tree import Tree
@@ -131,3 +132,32 @@ def test_refused_parents() -> None:
 def test_refused_operands(shape: tuple[int, ...]) -> None:
     with pytest.raises(ShapeError, match=r"expected \(2,\) for a vector or \(2, k\) for k columns"):
         TreeMatrix([1.0, 2.0, 3.0], (0, 1)) @ np.ones(shape)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_packed_mass_matrices_of_tensors_have_gradients(library: str) -> None:
+    pytest.importorskip(library)
+    model = bough.trees.topologies.humanoid()
+    q, x = np.stack([bough.random(model, k) for k in range(2)]), np.ones((2, model.nv, 3))
+
+    def costs(q: Any) -> list[Any]:
+        packed, full = bough.trees.crba_packed(model, q), bough.crba(model, q)
+        assert packed.batch == (2,)
+        by_columns, by_vector = (packed @ x)[..., 0], packed @ x[..., 0]
+        return [(H**2).sum() for H in (packed.dense() @ x, full @ x, by_columns, by_vector, packed.diagonal)]
+
+    if library == "torch":
+        import torch
+
+        q_t, x = torch.tensor(q, requires_grad=True), torch.tensor(x)
+        found = [torch.autograd.grad(cost, q_t, retain_graph=True)[0].numpy() for cost in costs(q_t)]
+    else:
+        import jax
+
+        with jax.enable_x64(True):
+            found = list(np.asarray(jax.jacrev(lambda q: jax.numpy.stack(costs(q)))(q)))
+    dense, expected, by_columns, by_vector, by_diagonal = found
+    np.testing.assert_allclose(dense, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(3.0 * by_columns, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(by_vector, by_columns, rtol=1e-9, atol=1e-9)
+    assert by_diagonal.any()

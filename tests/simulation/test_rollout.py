@@ -99,8 +99,9 @@ def test_wrong_weights_and_numbers_are_told(acrobot: bough.Model) -> None:
         run.gradient(run.v, [1.0, 0.0])
     fast = sim.rollout([0.0, 0.0], [1e9, 1e9], steps=30)
     assert fast.status > 0
-    with pytest.raises(bough.errors.SingularError, match="stopped early"):
-        fast.gradient(fast.v, fast.v)
+    last = np.zeros_like(fast.v)
+    last[-1] = 1.0
+    assert not np.any(fast.gradient(last, last)["v"])  # where it stopped it is constant
 
 
 def test_a_run_of_no_steps_and_batches_that_do_not_fit() -> None:

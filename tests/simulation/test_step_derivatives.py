@@ -238,3 +238,37 @@ def test_robots_on_the_floor_have_the_derivatives_of_differences(
     found = np.concatenate(sim.jvp(q, v, rates, **acting))
     expected = central(sim, q, v, rates, acting)
     assert abs(found - expected).max() < 1e-6 * abs(expected).max()
+
+
+@pytest.mark.parametrize("dt", [0.004, 0.03])  # the longer one bounds the time constants of contacts
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
+def test_steps_have_derivatives_by_their_length(integrator: str, dt: float, rng: np.random.Generator) -> None:
+    model = bough.load(ON_THE_FLOOR.format(cone="elliptic", integrator=integrator, condim=3))
+    n, q, v = model.nv, np.array(model.simulation.reference), 0.05 * rng.normal(size=model.nv)
+    acting: Any = {"target": rng.normal(size=n), "kp": np.full(n, 3.0), "kd": np.full(n, 0.2)}
+    held = {name: np.tile(x, (3, 1)) if name == "target" else x for name, x in acting.items()}
+    h, sim = 1e-5 * dt, bough.Simulation(model, dt=dt, tolerance=1e-14)
+    assert abs(sim.contacts(q, v, **acting).forces).max() > 1.0
+
+    def slope(steps: int) -> Any:
+        """The change of the state after some steps with their length, by differences."""
+
+        def moved(k: int) -> Any:
+            there = bough.Simulation(model, dt=dt + k * h, tolerance=1e-14).step(q, v, steps=steps, **acting)
+            return np.concatenate([bough.difference(model, after.q, there.q), there.v])
+
+        after = sim.step(q, v, steps=steps, **acting)
+        return (8.0 * (moved(1) - moved(-1)) - (moved(2) - moved(-2))) / (12.0 * h)
+
+    expected = slope(1)
+    by = sim.jacobian([q, q], v, wrt=["q", "dt"], **acting)["dt"]
+    assert by.shape == (2, 2 * n, 1)
+    assert abs(by[0, :, 0] - expected).max() < 1e-7 * abs(expected).max()
+    np.testing.assert_allclose(np.concatenate(sim.jvp(q, v, {"dt": 1.0}, **acting)), by[1, :, 0], rtol=1e-12)
+    weights = rng.normal(size=2 * n)
+    back = sim.vjp(q, v, weights[:n], weights[n:], wrt="dt", **acting)["dt"]
+    np.testing.assert_allclose(back, weights @ by[0, :, 0], rtol=1e-9)
+    run = sim.rollout(q, v, **held)
+    last = np.zeros((2, *run.v.shape))
+    last[0, -1], last[1, -1] = weights[:n], weights[n:]
+    np.testing.assert_allclose(run.gradient(*last, wrt="dt")["dt"], weights @ slope(3), rtol=1e-6)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.environments.links import inertias_at, velocities_at
 from bough.environments.tasks import Task
 from bough.errors import FiniteError, ModelError, ShapeError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.configuration import integrate
 from bough.kernel.kinematics import center_of_mass
 from bough.kernel.layouts import states_from_mujoco, states_to_mujoco
@@ -100,7 +100,7 @@ class Robots:
     def step(self, actions: ArrayLike) -> tuple[FloatArray, Bools, Infos]:
         """Rewards (n,), whether each has failed (n,), and what else there is to tell, each (n,)."""
         task, before = self.task, self.place
-        control = np.asarray(actions, float)
+        control = np.asarray(as_floats("action", actions, ()), float)
         expected = (self.count, len(self.model.simulation.actuators))
         if control.shape != expected:
             raise ShapeError(f"the action has shape {control.shape}, expected {expected}")

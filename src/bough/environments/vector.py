@@ -7,6 +7,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from bough.environments.robots import Robots
 from bough.environments.tasks import Task, find_task
 from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, as_floats
 from bough.pictures.pictures import image
 from bough.reading import known_name, whole_number
 
@@ -55,6 +56,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._generators: list[np.random.Generator | None] = [None] * self.num_envs
         self._elapsed, self._over = np.zeros(self.num_envs, int), np.zeros(self.num_envs, bool)
+        self._begun = np.zeros(self.num_envs, bool)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -82,6 +84,8 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[FloatArray, FloatArray, Bools, Bools, dict[str, Any]]:
         """One action (num_envs, nu) for all; an episode that is over begins anew as the autoreset mode says."""
         again = self._over
+        if not self._begun.all():
+            raise ResetNeeded(f"environment {np.argmin(self._begun)} was never reset, expected a reset before a step")
         if self._mode is AutoresetMode.DISABLED and again.any():
             raise ShapeError(f"the episode of environment {np.argmax(again)} is over, expected a reset before a step")
         rewards, terminated, told = self.robots.step(actions)
@@ -126,7 +130,7 @@ class RobotVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         for k in which:
             self._generators[k] = self._generators[k] or np.random.default_rng()
         self.robots.reset(which, [rng for k in which if (rng := self._generators[k]) is not None])
-        self._elapsed[mask], self._over = 0, self._over & ~mask
+        self._elapsed[mask], self._over, self._begun = 0, self._over & ~mask, self._begun | mask
         return self.robots.observations()
 
 
@@ -152,6 +156,7 @@ class RobotEnv(gymnasium.Env[Any, Any]):
         self.render_mode, self.robots = render_mode, Robots(find_task(task, options), 1)
         self.metadata = {**self.metadata, "render_fps": round(1.0 / self.robots.dt)}
         self.observation_space, self.action_space = spaces(self.robots)
+        self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -159,11 +164,14 @@ class RobotEnv(gymnasium.Env[Any, Any]):
         """The robot begins."""
         super().reset(seed=seed)
         self.robots.reset([0], [self.np_random])
+        self._begun = True
         return self.robots.observations()[0], _first(self.robots.told())
 
     def step(self, action: Any) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
         """One action (nu,)."""
-        rewards, terminated, told = self.robots.step(np.asarray(action, float)[None])
+        if not self._begun:
+            raise ResetNeeded("the environment was never reset, expected a reset before a step")
+        rewards, terminated, told = self.robots.step(as_floats("action", action, ())[None])
         return self.robots.observations()[0], float(rewards[0]), bool(terminated[0]), False, _first(told)
 
     def __repr__(self) -> str:

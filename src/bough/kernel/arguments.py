@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
+from bough.reading import library_within
 
 __all__ = [
     "DOUBLE", "REAL", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "broadcast", "held",
@@ -30,6 +31,12 @@ _OF_JAX = "numpy.asarray({}) gives them, outside of jit, grad and vmap"
 PLAIN_NUMBERS = {"torch": "{}.detach().numpy() gives them", "jax": _OF_JAX, "jaxlib": _OF_JAX}
 """How the numbers of such an array are had."""
 
+STACKED = {
+    "torch": "torch.stack makes one tensor of several, with their gradients, and .detach() gives the numbers of each",
+    "jax": "jax.numpy.stack makes one array of several",
+}
+"""What to do with a list of such arrays."""
+
 REAL = "real numbers: float64 or float32, or integers or float16, which are computed in float64"
 """What data types are taken, for errors."""
 
@@ -43,14 +50,20 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         if (mask := _mask(value)) is not None and np.any(mask):
             place = [int(k) for k in np.argwhere(mask)[0]]
             raise ShapeError(f"{name}{place or ''} is masked, expected numbers: {name}.filled(…) has some everywhere")
+        value = _resolved(value)
     try:
         a = np.asarray(value)
     except ValueError as error:
         raise ShapeError(f"{name} is not a rectangular array: {error}") from None
     except (RuntimeError, TypeError):
-        library = type(value).__module__.partition(".")[0]
-        if library not in PLAIN_NUMBERS:
+        library = library_within(value)
+        if library is None:
             raise
+        if isinstance(value, list | tuple):
+            raise ShapeError(
+                f"{name} is a {type(value).__name__} in which there is {FOREIGN[library]} that is differentiated, "
+                f"mapped or traced, expected one array: {STACKED[library]}"
+            ) from None
         raise ShapeError(
             f"{name} is {FOREIGN[library]} that is differentiated, mapped or traced where only its numbers are read, "
             f"expected numbers that are known when this is called: {PLAIN_NUMBERS[library].format(name)}"
@@ -61,6 +74,11 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         a = a.astype(DOUBLE)
     leading_axes(name, a.shape, trailing, meaning)
     return a
+
+
+def _resolved(value: Any) -> Any:
+    """A tensor whose numbers are negated in its memory already, as PyTorch leaves them undone; all else as it is."""
+    return value.resolve_neg() if type(value).__module__ == "torch" and hasattr(value, "resolve_neg") else value
 
 
 def _called(dtype: np.dtype[Any]) -> str:
@@ -122,7 +140,7 @@ def nearly_plain(value: Any) -> Any:
             return value
         try:
             value = asarray(value)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RuntimeError):
             return value
         if given is list and value.dtype is DOUBLE:
             return value

@@ -63,6 +63,8 @@ def derived(
     f: Function, kind: Kind, wrt: str | Sequence[str] | None, directions: int | None = None, ambient: bool = False
 ) -> Function:
     """A derivative of a function, made once; `ambient` ones are by the numbers of q instead of by motions."""
+    if f.twin is not None:
+        f = f.twin()
     if f.derived_from is not None and f.derived_from.function.differential is not None:
         kind, origin = f.derived_from.kind, f.derived_from.function.called
         raise ProgramError(
@@ -84,8 +86,19 @@ def _chosen(f: Function, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
         return tuple(a.name for a in f.inputs if not a.optional)
     asked = names(wrt, "wrt")
     for name in asked:
-        known_name(name, f"input of {f.called}", known)
+        known_name(name, f"input of {f.called}", known, _of_parameter(f, name))
     return tuple(name for name in known if name in asked)
+
+
+def _of_parameter(f: Function, name: object) -> str:
+    """What to ask for instead of a parameter by its name."""
+    start = 0
+    for p in getattr(f, "parameters", ()):
+        if p.name == name:
+            places = start if p.size == 1 else f"{start}:{start + p.size}"
+            return f"{name!r} is a parameter: it is [..., {places}] of the derivatives by 'parameters'"
+        start += p.size
+    return ""
 
 
 class Origin(NamedTuple):
@@ -170,12 +183,14 @@ class Derivation:
 
     def _explain(self, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         """What the function itself says about states in doubt; those that it mends have no derivative here."""
-        self.f.entry(*(arrays.get(name) for name in self.inputs), None, True)
+        found = self.f.entry(*(arrays.get(name) for name in self.inputs), None, True)
         if self.f.mends:
             place = [int(k) for k in np.argwhere(verdicts)[0]]
+            parts = dict(zip(self.outputs, found if isinstance(found, tuple) else (found,), strict=True))
+            what = _contradiction(parts, place) or "the rank of what is solved is in doubt"
             raise SingularError(
-                f"{self.kind} of {self.f.called}{f' in state {place}' if place else ''}: the rank of what is solved is "
-                "in doubt, and there the result has no derivative. Expected a state away from such configurations"
+                f"{self.kind} of {self.f.called}{f' in state {place}' if place else ''}: {what}, and there the result "
+                "has no derivative. Expected a state away from such configurations"
             )
         return results
 
@@ -324,6 +339,23 @@ class Derivation:
         judged = any(b.name.startswith(KEPT) for b in program.of_role("output"))
         outputs = pushed_forward(program, inputs, {}, [])[0] if judged else {}
         return {**{f"d{y}_d{name}": values for (y, name), values in made.items()}, **self._judged(outputs)}
+
+
+def _contradiction(results: Mapping[str, Any], place: Sequence[int]) -> str:
+    """What conditions cannot be met in a state, if the results of a function tell."""
+    if "unmet" not in results:
+        return ""
+    unmet = np.asarray(results["unmet"])
+    unmet = np.broadcast_to(unmet, (*np.broadcast_shapes(unmet.shape[:-1], (1,) * len(place)), unmet.shape[-1]))
+    own = unmet[tuple(k if size > 1 else 0 for k, size in zip(place, unmet.shape[:-1], strict=True))]
+    if not own.any():
+        return ""
+    first = int(np.flatnonzero(own)[0])
+    if "contact_forces" in results and first < np.shape(results["contact_forces"])[-2]:
+        return (
+            f"no forces meet the law of contact {first} (a sliding contact that jams, or what holds it contradicts it)"
+        )
+    return "no forces meet all constraints, which contradict each other"
 
 
 def _unit(size: int, place: Index) -> Array:

@@ -112,7 +112,9 @@ class Differentiable:
     def torch_operator(self, *given: str) -> Callable[..., Any]:
         """Return the function as an operator of PyTorch, for `torch.compile`, also with ``fullgraph=True``.
 
-        Outside `torch.compile` it is not needed: the function accepts tensors directly.
+        Outside `torch.compile` it is not needed: the function accepts tensors directly. Operators have gradients by
+        autograd (``backward``, `torch.autograd.grad`), but PyTorch does not take operators in `torch.func.grad`,
+        ``jacrev`` and ``hessian``: call the function itself there.
 
         Parameters
         ----------

@@ -301,6 +301,7 @@ class DivideAndConquer:
         self._model, self._rounds = model, dict[str, Rounds]()
         self._function = new_function(model, "aba", explain=self._explain)
         self._function.called = "forward_dynamics"
+        self._function.twin = lambda: model_function(model, "aba")
         self._function.rule, self._function.digest = all_in_doubt(self._function.outputs), lambda: None
 
     def entry(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: Any, out: Any, check: Any) -> FloatArray:

@@ -174,7 +174,7 @@ class Form:
         if check and wrong & (FINITE | DOUBT):
             for argument, result in zip(self.function.outputs, results, strict=True):
                 if argument.finite and not np.isfinite(result).all():
-                    self._refuse(result)
+                    self._refuse(argument, result)
         return self._returned(out, results)
 
     def _require_sound(self, argument: Argument, a: FloatArray) -> None:
@@ -182,9 +182,11 @@ class Form:
             require_finite(argument.name, np.asarray(a))
         require_unit_quaternions(argument, np.asarray(a), self.function.owners)
 
-    def _refuse(self, result: FloatArray) -> NoReturn:
-        called = self.function.called
-        raise FiniteError(f"{called}: the result is not finite; the arguments are too large for {result.dtype}")
+    def _refuse(self, argument: Argument, result: FloatArray) -> NoReturn:
+        called, batch = self.function.called, result.ndim - len(argument.shape)
+        place = np.argwhere(~np.isfinite(result))[0][:batch].tolist()
+        told = f"the result is not finite{f' in state {place}' if place else ''}"
+        raise FiniteError(f"{called}: {told}; the arguments are too large for {result.dtype}")
 
     def _anew(self, arrays: dict[str, Any]) -> Results:
         """The results without looking at the arguments, which are sound."""
@@ -192,7 +194,7 @@ class Form:
         results = results.results if isinstance(results, _Unsound) else results
         results = results if isinstance(results, tuple) else (results,)
         if not np.isfinite(results[0]).all():
-            self._refuse(results[0])
+            self._refuse(self.function.outputs[0], results[0])
         return results
 
     def _returned(self, out: Any, results: Results) -> Any:

@@ -135,6 +135,8 @@ class Function(Differentiable):
         """What `jvp`, `vjp` and `jacobian` were asked for."""
         self.differential: Differential | None = None
         """How it is differentiated, if not by running its program forwards and back."""
+        self.twin: Callable[[], Function] | None = None
+        """Gives the same function by another method, whose derivatives are taken for its own."""
         self.derived_from: Origin | None = None
         """Of a derivative, the function and which derivative of it this is."""
         self.operators: dict[Hashable, Any] = {}  # what it is to other libraries

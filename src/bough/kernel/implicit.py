@@ -16,7 +16,21 @@ from bough.algorithms.soft.linearised import Solver, shares
 from bough.kernel.differential import Columns, each_few
 from bough.program import Program, pulled_back, pushed_forward, trace
 from bough.program.simplify import drop_unused
-from bough.scalar import Array, Index, Part, Scalar, Table, blank, gather_index, keeping_loops, keeps_loops, repeat
+from bough.scalar import (
+    Array,
+    Bool,
+    Index,
+    Part,
+    Scalar,
+    Table,
+    blank,
+    gather_index,
+    indexable,
+    keeping_loops,
+    keeps_loops,
+    repeat,
+    select,
+)
 
 __all__ = ["ImplicitLinear", "Staged"]
 
@@ -53,6 +67,12 @@ class Staged(Protocol):
 
     def end(self, z: Scalars) -> dict[str, list[Scalar]]:
         """The outputs after the last, by name."""
+
+    def goes_on(self, after: Mapping[str, Scalars]) -> Bool:
+        """Whether these outputs are sound; where they are not, the function gives others, which are constant."""
+
+    def stopped(self) -> dict[str, list[Scalar]]:
+        """These others."""
 
 
 class ImplicitLinear:
@@ -93,7 +113,12 @@ class ImplicitLinear:
 
         start: _Two = tuple(begin), tuple(first)
         last, _ = repeat(step.stages, advance, start) if step.stages > 1 else advance(0, start)
-        self.outputs: Mapping[str, Array] = {**step.end(last)}
+        after, stopped = step.end(last), step.stopped()
+        self._goes_on, self._ends = step.goes_on(after), {name: len(values) for name, values in after.items()}
+        self.outputs: Mapping[str, Array] = {
+            name: [select(self._goes_on, new, old) for new, old in zip(values, stopped[name], strict=True)]
+            for name, values in after.items()
+        }
 
     def grouped(self, wrt: Sequence[str]) -> list[tuple[str, ...]]:
         """Inputs along which columns are best found by the same code: those that move much of the residual."""
@@ -127,6 +152,10 @@ class ImplicitLinear:
 
     def _end(self) -> Program:
         return self._traced("end", lambda step, z: step.end(z), z=self._nz)
+
+    def _moving(self, values: Array, size: int) -> Array:
+        """Rates or derivatives, zero where the outputs are constant."""
+        return indexable(size, [select(self._goes_on, values[i], 0.0) for i in range(size)])
 
     def _at(self, k: Index) -> tuple[list[Scalar], list[Scalar], dict[str, Array]]:
         """z and y of a stage, and all that its programs take."""
@@ -183,7 +212,7 @@ class ImplicitLinear:
             rates["z"] = [_read(kept, k * nz, nz) for k in some]
             _, found = pushed_forward(end, inputs, rates, list(self.outputs))
             for place, k in enumerate(some):
-                group.put(k, {name: rates[place] for name, rates in found.items()})
+                group.put(k, {name: self._moving(rates[place], self._ends[name]) for name, rates in found.items()})
 
         for group, kept in zip(groups, memory, strict=True):
             each_few(group.count, lambda some: arrive(group, kept, some))  # noqa: B023
@@ -220,7 +249,7 @@ class ImplicitLinear:
             total = _sum(wrt, total, more)
         else:
             total = retreat(0, total)
-        return {name: list(total[name]) for name in wrt}
+        return {name: self._moving(list(total[name]), self._sizes[name]) for name in wrt}
 
 
 def _loop(count: int, names: Sequence[str], body: Callable[[Index, _Bars], _Bars], start: _Bars) -> Any:

@@ -41,7 +41,8 @@ def function(
     ----------
     name
         Name of the algorithm: "rnea", "crba", "forward_dynamics", "jacobian", …, and for functions of `bough.loops`
-        "constrained_dynamics", "constraint_jacobian" and so on.
+        "constrained_dynamics", "constraint_jacobian" and so on. The reference of `bough`, under "Functions as values",
+        lists all names; an unknown name raises `UnknownNameError` with similar ones.
     model
         The mechanism.
     frames, reference

@@ -65,7 +65,8 @@ def foreign_packed(known: Mapping[str, Any], values: Any, kind: str) -> Any:
         known_name(name, kind, known)
     for name, p in known.items():
         value = values.get(name, p.values)
-        own = as_array(value if _module(value) is library else np.array(value), dtype=like.dtype)
+        numbers = value if _module(value) is library else np.array(as_floats(name, value, p.shape, p.meaning))
+        own = as_array(numbers, dtype=like.dtype)
         parts[name] = own.reshape((*leading_axes(name, tuple(own.shape), p.shape, p.meaning), p.size))
     batch = broadcast(((name, part.shape[:-1]) for name, part in parts.items()), " of parameters")
     return library.concatenate([library.broadcast_to(part, (*batch, part.shape[-1])) for part in parts.values()], -1)
@@ -96,7 +97,7 @@ def known_numbers(x: Any) -> FloatArray | None:
     if library == "torch":
         import torch
 
-        return None if torch._C._are_functorch_transforms_active() else x.detach().numpy()
+        return None if torch._C._are_functorch_transforms_active() else x.detach().resolve_neg().numpy()
     if library in ("jax", "jaxlib"):
         import jax
 

@@ -41,11 +41,12 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
 
 def results_of(function: Function, present: tuple[str, ...], check: bool, *tensors: torch.Tensor) -> Any:
     """The results as tensors, without gradients."""
+    tensors = tuple(x.detach().resolve_neg() for x in tensors)
     if tensors and tensors[0].is_cuda:
-        given = dict(zip(present, (x.detach() for x in tensors), strict=True))
+        given = dict(zip(present, tensors, strict=True))
         values = [given.get(a.name) for a in function.inputs]
         return function.on_device().form(values).device([x for x in values if x is not None], None, check)
-    given = dict(zip(present, (x.detach().numpy() for x in tensors), strict=True))
+    given = dict(zip(present, (x.numpy() for x in tensors), strict=True))
     results = function.entry(*(given.get(a.name) for a in function.inputs), None, check)
     return tuple(map(_from_array, results)) if isinstance(results, tuple) else _from_array(results)
 

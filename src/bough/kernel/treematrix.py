@@ -17,6 +17,7 @@ from bough.errors import ShapeError, TreeError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, held, is_on_device, require_finite, write_out
 from bough.kernel.function import Function
 from bough.kernel.table import entry
+from bough.kernel.tensors import floats_in, library_of
 from bough.model import Model
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
@@ -57,9 +58,14 @@ def diagonal_places(tree: Tree) -> IntArray:
     return tree.packed_starts[1:] - 1
 
 
-def unpacked(values: FloatArray, tree: Tree) -> FloatArray:
+def unpacked(values: Any, tree: Tree) -> Any:
     """The full symmetric matrix (*batch, n, n) of packed rows (*batch, n + D1)."""
     rows, columns = places(tree)
+    library = library_of(values)
+    if library is not np:  # entry by entry from where it is stored, or from a zero behind all
+        found = np.full((tree.n, tree.n), tree.packed_size)
+        found[rows, columns] = found[columns, rows] = np.arange(tree.packed_size)
+        return library.concatenate([values, library.zeros_like(values[..., :1])], -1)[..., library.asarray(found)]
     matrix = np.zeros((*values.shape[:-1], tree.n, tree.n), values.dtype)
     matrix[..., rows, columns] = values
     matrix[..., columns, rows] = values
@@ -114,16 +120,19 @@ def apply(
     if type(x) is np.ndarray and x.shape == (*packed.shape[:-1], n):
         y: FloatArray = function(packed, x, out, True)
         return y
-    on_device = is_on_device(x)
-    values: Any = x if on_device else as_floats(name, x, ())
+    library, on_device = library_of(packed, x), is_on_device(x)
+    of_tensors = library is not np and not on_device
+    values: Any = x if on_device else floats_in(library, name, x, (), "")[0]
     batch = packed.shape[:-1]
     if values.shape != (*batch, n):
         batch = _batch(name, values.shape, batch, n)
     if values.ndim <= packed.ndim:
         y = function(packed, values, out, True)
         return y
-    if on_device:  # columns are states of one launch
-        return _written(np.moveaxis(function(packed, np.moveaxis(values, -1, 0), None, True), 0, -1), out)
+    if on_device or of_tensors:  # columns are states of one launch
+        library = library if of_tensors else np
+        y = library.moveaxis(function(packed, library.moveaxis(values, -1, 0), None, True), 0, -1)
+        return _written(y, out)
     require_finite(name, values)
     y = np.empty((*batch, *values.shape[-2:]), np.result_type(packed, values))
     step = max(1, BROADCAST // max(1, math.prod(batch) * packed.shape[-1]))
@@ -174,7 +183,8 @@ class TreeMatrix:
     Attributes
     ----------
     values
-        The packed path rows, shape (*batch, n + D1), read-only.
+        The packed path rows, shape (*batch, n + D1), read-only. `bough.trees.crba_packed` returns rows of PyTorch or
+        JAX for such arguments; then the results of the methods are of the same kind, with gradients.
     tree
         The tree.
 
@@ -192,7 +202,8 @@ class TreeMatrix:
         self._hold(held_rows("values", values, tree), tree)
 
     def _hold(self, values: FloatArray, tree: Tree) -> None:
-        values.setflags(write=False)
+        if isinstance(values, np.ndarray):  # not of tensors, whose gradients go on
+            values.setflags(write=False)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "tree", tree)
 
@@ -234,16 +245,19 @@ class TreeMatrix:
     @property
     def batch(self) -> Shape:
         """Shape of the batch, () for a single matrix."""
-        return self.values.shape[:-1]
+        return tuple(self.values.shape[:-1])
 
     @property
     def diagonal(self) -> FloatArray:
         """The diagonal, shape (*batch, n)."""
+        if library_of(self.values) is not np:
+            return self.values[..., diagonal_places(self.tree)]
         return np.take(self.values, diagonal_places(self.tree), axis=-1)
 
     def dense(self) -> FloatArray:
         """The full symmetric matrix, shape (*batch, n, n)."""
-        return unpacked(self.values, self.tree)
+        full: FloatArray = unpacked(self.values, self.tree)
+        return full
 
     def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """The product H x.

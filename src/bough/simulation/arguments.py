@@ -82,7 +82,7 @@ def read_servo(target: Any, kp: Any, kd: Any, nv: int) -> tuple[Any, Any, Any]:
 
 def _gains(value: Any, name: str, nv: int) -> Any:
     """One for each velocity, from one for all or one for each."""
-    if np.ndim(value):
+    if isinstance(value, list | tuple) or np.ndim(value):
         return value
     if (elsewhere := spread(value, nv)) is not None:
         return elsewhere

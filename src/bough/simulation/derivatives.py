@@ -61,8 +61,8 @@ class Differentiated(Measurable):
         q, v
             Configuration (..., nq) and velocity (..., nv), with any batch axes.
         wrt
-            Variables: "q", "v", "tau", "control", "target", "kp", "kd", "f_ext", and names of parameters of the
-            simulation. Default: q, v, and those of tau, control and target that are given.
+            Variables: "q", "v", "tau", "control", "target", "kp", "kd", "f_ext", "dt" (the time step), and names of
+            parameters of the simulation. Default: q, v, and those of tau, control and target that are given.
         acting
             a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
 
@@ -93,7 +93,8 @@ class Differentiated(Measurable):
         both, columns = (found[: len(inside)], found[len(inside) :]), {}
         sizes = {a.name: len(a.shape) for a in self._step.inputs}
         for name, after, speed in zip(inside, *both, strict=True):
-            columns[name] = joined([after, speed], -1 - sizes[name])
+            both_parts = joined([after, speed], -1 - sizes[name])
+            columns[name] = both_parts if sizes[name] else both_parts[..., np.newaxis]
         return self._by_name(asked, columns)
 
     def jvp(
@@ -237,11 +238,13 @@ class Differentiated(Measurable):
         _refuse_out(out, "tensors that autograd follows")
         q, v, a, dt, _, *acting = given
         rest = (dt, *acting)
-        for _ in range(count):
-            q, v, a = self._followed(q, v, a, *rest)
         like = next(x for x in (q, v, *rest) if is_tensor(x))
-        none = like.new_zeros(q.shape[:-1])
-        return State(q, v, a, none + float(count), none)
+        taken = status = like.new_zeros(np.shape(q)[:-1])
+        for _ in range(count):  # a state that has stopped stops again
+            q, v, a, status = self._followed(q, v, a, *rest)
+            status = status.detach()
+            taken = taken + (status == 0.0)
+        return State(q, v, a, taken, status)
 
     @cached_property
     def _jax_steps(self) -> dict[tuple[Any, ...], Callable[..., State]]:
@@ -278,7 +281,7 @@ class Differentiated(Measurable):
         """By what derivatives are wanted."""
         if wrt is None:
             return ["q", "v", *(name for name in ("tau", "control", "target") if acting.get(name) is not None)]
-        known = ["q", "v", *ACTING[:-1], *self._places]
+        known = ["q", "v", *ACTING[:-1], "dt", *self._places]
         asked = [known_name(name, "quantity that a step depends on", known) for name in names(wrt, "wrt")]
         for name in asked:
             if name in ACTING and acting.get(name) is None:
@@ -323,7 +326,7 @@ class Differentiated(Measurable):
 def _inside(asked: Sequence[str], parameters: Mapping[str, Any]) -> list[str]:
     """The inputs of the function behind what was asked for, in its order."""
     wanted = {"parameters" if name in parameters else name for name in asked}
-    return [name for name in ("q", "v", *ACTING) if name in wanted]
+    return [name for name in ("q", "v", *ACTING, "dt") if name in wanted]
 
 
 def _refuse_out(out: object, given: str) -> None:

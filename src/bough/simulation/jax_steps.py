@@ -28,7 +28,7 @@ def steps_in_jax(
         What makes them of arrays of NumPy, from what is given, their number in fifth place, and whether all is float32,
         where one call may not be enough; None where it is.
     one
-        Makes one step, from what is given in the same order to q, v and a, with derivatives.
+        Makes one step, from what is given in the same order to q, v, a and status, with derivatives.
     present
         Whether each of q, v, a and what acts is given.
     count
@@ -65,12 +65,18 @@ def steps_in_jax(
     @jax.jit  # type: ignore[untyped-decorator]
     def step_by_step(*arrays: Any) -> tuple[Any, ...]:
         q, v, a, *acting = whole(arrays)
-        state = (q, v, a)
-        if count:  # the first one has the batch axes of all that acts
-            state = tuple(one(*state, *acting))
-            state, _ = jax.lax.scan(lambda x, _: (tuple(one(*x, *acting)), None), state, None, length=count - 1)
-        none = jnp.zeros(state[0].shape[:-1], state[0].dtype)
-        return (*state, none + count, none)
+        if not count:
+            none = jnp.zeros(q.shape[:-1], q.dtype)
+            return q, v, a, none, none
+
+        def advance(state: tuple[Any, ...], _: Any) -> tuple[tuple[Any, ...], None]:
+            *now, status = one(*state[:3], *acting)  # a state that has stopped stops again
+            return (*now, state[3] + (status == 0.0), status), None
+
+        # the first one has the batch axes of all that acts
+        *now, status = one(q, v, a, *acting)
+        first = (*now, (status == 0.0).astype(status.dtype), status)
+        return tuple(jax.lax.scan(advance, first, None, length=count - 1)[0])
 
     def run(given: Sequence[Any]) -> State:
         dtype = jnp.result_type(*(x.dtype for x in given if isinstance(x, jax.Array)), jnp.float32)

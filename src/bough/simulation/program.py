@@ -68,18 +68,19 @@ def step_function(
 ) -> Function:
     """From a state and the accelerations before it to the state after one step, with derivatives.
 
-    By the accelerations before it there are none: the step finds the same ones from any.
+    By the accelerations before it there are none: the step finds the same ones from any. With `accelerations` there are
+    also those after it, and its status; then forces that are not finite stop a state, as in a run.
     """
     outputs = [Argument("q_after", (model.nq,), "configuration"), Argument("v_after", (model.nv,), "velocity")]
     if accelerations:
-        outputs.append(Argument("a_after", (model.nv,), "acceleration"))
+        outputs += [Argument("a_after", (model.nv,), "acceleration"), Argument("status", (), "")]
 
     def one_step(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
         found = run_steps(m, scene, {**x, "steps": [1.0]})
         return {a.name: found[a.name] for a in outputs}
 
     name = "step and accelerations" if accelerations else "step"
-    made = _function(name, model, scene, (), tuple(outputs), one_step, given)
+    made = _function(name, model, scene, (), tuple(outputs), one_step, given, stops=accelerations)
     m, sizes = parametric(model, given), {a.name: a.size for a in made.inputs}
 
     def bind(x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:

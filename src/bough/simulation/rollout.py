@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ShapeError, SingularError
+from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.reading import shown, whole_number
 from bough.simulation.arguments import ACTING, read_acting, read_start
@@ -40,6 +40,7 @@ class Rollout:
     v: FloatArray
     status: FloatArray
     _a: FloatArray
+    _going: FloatArray  # (K + 1, ...) whether a state had not stopped at a sample
     _sim: Differentiated
     _acting: Mapping[str, Any]
     _hold: int
@@ -61,6 +62,9 @@ class Rollout:
         wrt
             Names of the variables, as for `bough.Simulation.jacobian`. Default: q, v, and those of tau, control and
             target that were given.
+
+        A state that stopped early (see `status`) is constant from its next sample on: these samples have no part in the
+        gradient, and the others have that of the motion that led to them.
 
         Returns
         -------
@@ -84,15 +88,15 @@ class Rollout:
             if weights.shape != shape:
                 raise ShapeError(f"{name} has shape {weights.shape}, expected {shape}: as the velocities of the run")
             bars.append(weights)
-        if np.any(self.status):
-            place = np.argwhere(np.asarray(self.status) > 0)[0].tolist()
-            raise SingularError(f"state {place} of the run stopped early, expected states that reached the end")
+        bars = [np.where(self._going[..., np.newaxis], weights, 0.0) for weights in bars]
         asked = sim._asked(wrt, self._acting)
         wanted = list(dict.fromkeys(("q", "v", *asked)))
         found: dict[str, Any] = {}
         at_q, at_v = bars[0][-1], bars[1][-1]
         for k in reversed(range(len(self.q) - 1)):
             acting = _at(self._acting, k)
+            if np.any(self.status):  # by what is not finite, perhaps
+                acting = {name: _finite(x) for name, x in acting.items()}
             for q, v, a in reversed(self._between(k, acting)):
                 back = sim.vjp(q, v, at_q, at_v, wrt=wanted, a=a, **acting)
                 at_q, at_v = back["q"], back["v"]
@@ -103,7 +107,7 @@ class Rollout:
         results: dict[str, FloatArray] = {"q": at_q, "v": at_v}
         for name in wanted[2:]:
             if len(self.q) == 1:  # nothing acted
-                results[name] = np.zeros_like(np.asarray(self._acting[name], at_q.dtype))
+                results[name] = np.zeros_like(np.asarray(self._acting.get(name, 0.0), at_q.dtype))
                 continue
             parts = [found[name, k] for k in range(len(self.q) - 1 if name in VARYING else 1)]  # type: ignore[index]
             results[name] = np.array(parts) if name in VARYING else parts[0]
@@ -144,14 +148,21 @@ def rollout_of(sim: Differentiated, q: Any, v: Any, steps: Any, hold: Any, actin
     start, velocity = (np.broadcast_to(x, (*batch, x.shape[-1])).astype(float) for x in (start, velocity))
     states = [State(start, velocity, np.zeros_like(velocity), np.zeros(batch), np.zeros(batch))]
     status = np.zeros(batch)
+    going = [status == 0]
     for k in range(next(iter(counts.values()))):
         last = states[-1]
         made = np.where(status == 0, float(often), 0.0) if status.any() else often
         states.append(sim.step(last.q, last.v, a=last.a, steps=made, **_at(given, k)))
         status = np.maximum(status, states[-1].status)
+        going.append(status == 0)
     whole = states[-1].q.shape[:-1]  # of what holds for all of it, too
     q, v, a = (np.array([np.broadcast_to(s[i], (*whole, s[i].shape[-1])) for s in states]) for i in range(3))
-    return Rollout(q, v, status, a, sim, given, often)
+    return Rollout(q, v, status, a, np.array([np.broadcast_to(x, whole) for x in going]), sim, given, often)
+
+
+def _finite(x: Any) -> Any:
+    """What acts, without what is not finite: what acts on states that go on is finite."""
+    return x if x is None or isinstance(x, Mapping) else np.where(np.isfinite(x), x, 0.0)
 
 
 def _at(acting: Mapping[str, Any], k: int) -> dict[str, Any]:

@@ -8,7 +8,8 @@ where the unknowns y are the accelerations under soft contact and, for Euler's m
 leaves of them, and a′ are those that the next step starts from. What they change by where x and z change is -
 (∂residual/∂y)⁻¹ times the change of the residual. For accelerations that matrix is H = M + Jᵀ W J, which a Newton
 step factorises: rows that press go on pressing, and Newton's method itself is not differentiated. Residuals are
-written by inverse dynamics, so that no derivative of M is needed.
+written by inverse dynamics, so that no derivative of M is needed. A state that stops in the step stays what it was, and
+counts as a constant.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from bough.algorithms.soft.drives import Damping, add_drag, step_damping, with_d
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved
 from bough.algorithms.soft.newton import SoftProblem
 from bough.algorithms.soft.scene import SoftScene
+from bough.algorithms.soft.states import soundness
 from bough.algorithms.soft.step import REACH, WEIGHTS, inertial_forces, soft_problem
 from bough.factor import ltdl, solve
 from bough.model import Mechanism
-from bough.scalar import Array, Index, Scalar, gather, indexable, minus, plus
+from bough.scalar import Array, Bool, Index, Scalar, gather, indexable, minus, plus
 from bough.scalar.lazy import cached_property
 
 __all__ = ["EulerStep", "RungeKuttaStep", "Solver", "linearised", "shares"]
@@ -71,6 +73,15 @@ class _Step:
         """M a + C - τ - Jᵀ f: zero at the accelerations of a state."""
         problem = self.problem(q, v)
         return minus(problem.lack(a), problem.pushed(a))
+
+    def goes_on(self, after: Mapping[str, Sequence[Scalar]]) -> Bool:
+        """Whether the state after the step is sound, so that it does not stop where it was."""
+        return soundness((*after["v_after"], *after["q_after"]))[1]
+
+    def stopped(self) -> dict[str, list[Scalar]]:
+        """The outputs of a state that stops: what it was before."""
+        before = {"q_after": list(self.q), "v_after": list(self.v)}
+        return {**before, "a_after": [self.x["a"][k] for k in range(self.n)]} if self.told else before
 
     def arrived(self, q: list[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The state after the step, from velocities and accelerations along fixed axes."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, either, map_leaves, repeat, select
 
-__all__ = ["FASTEST", "MOST_STEPS", "NOT_SOLVED", "RUNNING", "Scalars", "State", "run_states"]
+__all__ = ["FASTEST", "MOST_STEPS", "NOT_SOLVED", "RUNNING", "Scalars", "State", "run_states", "soundness"]
 
 MOST_STEPS = 2**40
 """Steps of one call at most."""
@@ -36,6 +36,14 @@ class State:
     status: Scalar = RUNNING
 
 
+def soundness(values: Iterable[Scalar]) -> tuple[Bool, Bool]:
+    """Whether the configuration and velocity of a state are finite, and whether it has not run away."""
+    total: Scalar = 0.0
+    for value in values:
+        total = total + value * value
+    return total - total >= 0.0, total < FASTEST * FASTEST  # what is not finite compares as false
+
+
 def run_states(m: Mechanism, x: Mapping[str, Array], kept: int, step: Callable[[State], State]) -> dict[str, Any]:
     """Run as many steps as ``x["steps"]`` says; each starts from so many numbers `kept` by the one before.
 
@@ -45,10 +53,7 @@ def run_states(m: Mechanism, x: Mapping[str, Array], kept: int, step: Callable[[
 
     def turn(_: Any, state: State) -> State:
         new = step(state)
-        total: Scalar = 0.0
-        for value in (*new.v, *new.q):
-            total = total + value * value
-        sound, slow = total - total >= 0.0, total < FASTEST * FASTEST  # what is not finite compares as false
+        sound, slow = soundness((*new.v, *new.q))
         grade = select(slow, RUNNING, RAN_AWAY)
         if not isinstance(new.status, float):
             grade = select(new.status > RUNNING, new.status, grade)
