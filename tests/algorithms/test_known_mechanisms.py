@@ -277,6 +277,28 @@ def stiff_limit(model: bough.Model, text: str, q: Any, v: Any, tau: Any) -> list
     return [relative_error(theirs, ours) for theirs in (*found, weights @ np.array(found))]
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("tilt", [1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 5e-7])
+def test_digits_of_a_file_do_not_lock_a_four_bar(tilt: float, method: Any, rng: np.random.Generator) -> None:
+    """A hinge that is not quite parallel to the others: with nothing but that in its rows, they hold nothing."""
+    models = []
+    for off in (tilt, 0.0):
+        b, rod = bough.Builder("four-bar"), {"mass": 1.0, "com": (0.2, 0, 0), "inertia": 0.05}
+        for name, parent, x, z in (("crank", "world", 0, 0), ("coupler", "crank", 0.4, off), ("rocker", "world", 1, 0)):
+            b.add(name, bough.joints.Revolute((z, 1, 0)), parent, at=(x, 0, 0), **rod)
+        b.loop("pin", bough.joints.Revolute("y"), "coupler", "rocker", at=(1.0, 0, 0), successor_at=(0.6, 0, 0))
+        models.append(b.build())
+    model, flat = models
+    q = np.array([bough.loops.assemble(flat, [x, -0.5, 1.2]) for x in np.linspace(0.7, 1.3, 7)])
+    v = bough.loops.consistent_velocity(flat, q, rng.normal(size=(7, 3)))
+    assert (bough.loops.rank(model, q) == 2).all()
+    found = bough.forward_dynamics(model, q, v, np.zeros(3), method=method)
+    assert_close(found, bough.forward_dynamics(flat, q, v, np.zeros(3), method=method), 1e-4)
+    one = [bough.forward_dynamics(model, *state, np.zeros(3), method=method) for state in zip(q, v, strict=True)]
+    np.testing.assert_array_equal(found, one)
+
+
 def test_mujoco_tends_to_the_leg() -> None:
     model, q, _ = closed("leg")
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from bough.algorithms.constraint_rows import Entries
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, Index, Scalar, maximum, select
-from bough.scalar.tolerances import ROUNDING
+from bough.scalar.tolerances import ROUNDING, SINGULAR_VALUE
 from bough.spatial import REST, Force, Motion, Transform
 from bough.tree.scans import upward
 
@@ -75,11 +75,16 @@ def powers(motion: Motion, T: Sequence[Force]) -> list[Scalar]:
 
 
 def components(motion: Motion, T: Sequence[Force]) -> list[Scalar]:
-    """The power of each force on a motion, zero where that is rounding."""
+    """The power of each force on a motion, zero where that is rounding.
+
+    Of a couple that is what real parts do not fit any better than: axes of a planar mechanism that a file tells to nine
+    digits are not parallel, and all rows of couples of a loop together would be nothing but that.
+    """
     result = []
     for t in T:
-        value = motion.dot(t)
+        value, is_couple = motion.dot(t), all(type(x) is float and x == 0.0 for x in t.linear.parts)
         angular = motion.angular.dot(motion.angular) * t.angular.dot(t.angular)
         linear = motion.linear.dot(motion.linear) * t.linear.dot(t.linear)
-        result.append(select(value * value <= (angular + linear) * ROUNDING**2, 0.0, value))
+        least = SINGULAR_VALUE if is_couple else ROUNDING
+        result.append(select(value * value <= (angular + linear) * least**2, 0.0, value))
     return result

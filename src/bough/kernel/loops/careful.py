@@ -17,7 +17,7 @@ from bough.errors import DriveError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.functions import PLAIN, algorithm, inputs_of, mechanism, new_function, require_model
-from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
+from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass, times
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
 from bough.kernel.specs.constraints import METHODS, driven_rows
@@ -45,9 +45,9 @@ def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
         (L, aims), groups = run("constraint_terms", arrays), row_groups(mechanism(model))
         force = arrays["tau"] - run("bias_forces", arrays)
         if arrays.get("loop_tau") is not None:
-            force = force + np.einsum("...rn,...r->...n", run("loop_jacobian", arrays), arrays["loop_tau"])
+            force = force + times(np.swapaxes(run("loop_jacobian", arrays), -1, -2), arrays["loop_tau"])
         M, weighted = regular_mass(model, run("crba_packed", arrays), L, groups)
-        force = force + np.einsum("...nr,...r->...n", weighted, aims)
+        force = force + times(weighted, aims)
         found = nearest(M, L, free_motion(M, force), aims, groups)
     require_finite_results("motion with constraints", found.x, found.multipliers)
     return found

@@ -140,9 +140,9 @@ def _breaks(
 
 def _split(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> tuple[FloatArray, ...]:
     """R, the scales s of the rows, U, Σ with zeros where there is no rank, and Vᵀ."""
-    R, number = _cholesky(M), np.asarray(groups, dtype=int)
+    R = _cholesky(M)
     G = np.swapaxes(np.linalg.solve(R, np.swapaxes(L, -1, -2)), -1, -2)
-    squares = np.sum(G * G, axis=-1) @ np.equal.outer(number, number).astype(float)
+    squares = _sums(np.sum(G * G, axis=-1), groups)
     scales = np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0.0)
     U, sigma, Vt = np.linalg.svd(G * scales[..., np.newaxis], full_matrices=False)
     least = SINGULAR_VALUE * sigma.max(axis=-1, keepdims=True, initial=0.0)
@@ -157,8 +157,14 @@ def _cholesky(M: FloatArray) -> FloatArray:
 
 
 def times(A: FloatArray, x: FloatArray) -> FloatArray:
-    """A x (..., m), for matrices A (..., m, n) and vectors x (..., n)."""
+    """A x (..., m), for A (..., m, n) and x (..., n): state by state, so that bits do not depend on the others."""
     return np.asarray((A @ x[..., np.newaxis])[..., 0])
+
+
+def _sums(x: FloatArray, groups: Sequence[int]) -> FloatArray:
+    """For each row the sum over its group."""
+    number = np.asarray(groups, dtype=int)
+    return times(np.equal.outer(number, number).astype(float), x)
 
 
 # ---- mass matrices that are regular only with loops ------------------------------------------------------------------
@@ -203,8 +209,7 @@ def _weights(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> FloatArray:
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
     largest = diagonal.max(axis=-1, keepdims=True, initial=0.0)
     mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > SINGULAR_VALUE * largest)
-    number = np.asarray(groups, dtype=int)
-    squares = np.einsum("...rn,...n->...r", L * L, mobility) @ np.equal.outer(number, number).astype(float)
+    squares = _sums(times(L * L, mobility), groups)
     some = np.broadcast_to(np.where(largest > 0.0, largest, 1.0), squares.shape)
     return np.asarray(np.divide(1.0, squares, out=some.copy(), where=squares > 0.0))
 
