@@ -14,6 +14,7 @@ import bough
 import complex_steps
 from bough.kernel.functions import manifolds_of
 from bough.kernel.specs import NEED_FRAMES
+from bough.program import Loop, walk
 from mechanisms import parallelogram
 from model_strategies import JOINTS, random_model
 from pinocchio_twin import Twin
@@ -331,3 +332,13 @@ def test_parameters_by_name_are_told_where_they_are() -> None:
         f.jacobian(mass)
     with pytest.raises(bough.errors.UnknownNameError, match=r"'gravity' is a parameter: it is \[\.\.\., 0:3\]"):
         f.vjp("gravity")
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_long_derivatives_keep_loops_only_where_bodies_are_alike(alike: bool) -> None:
+    """Of bodies of many kinds a program with loops is longer than one without."""
+    rng = np.random.default_rng(28)
+    model = bough.trees.topologies.humanoid() if alike else random_model(rng, 10, floating=False)
+    program = bough.function("coriolis_matrix", model).jacobian("q").program()
+    assert any(isinstance(x, Loop) for x in walk(program.body)) == alike
+    assert sum(1 for _ in walk(program.body)) < 80_000

@@ -36,6 +36,12 @@ ROLL_ABOVE = 64
 LONGEST = 40_000
 """So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
 
+WITH_LOOPS, WITHOUT = 2, 4
+"""With loops, derivatives may be this many times longer than without; if not, without them again, this many times.
+
+Where most bodies are of kinds of their own, loops repeat nothing, and straight-line code is shorter and faster by far.
+"""
+
 LONGEST_ON_DEVICE = 60_000
 """Operations of a program for a GPU up to which all loops are taken from it; longer ones were not tried."""
 
@@ -114,14 +120,23 @@ def build(
     rolled: bool | None = None,
     judge: Callable[..., Mapping[str, Any]] | None = None,
     longest: int = LONGEST,
+    long_with_loops: bool = False,
 ) -> Program:
-    """The program of a rule on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
+    """The program of a rule on a structure with `size` degrees of freedom; `rolled` overrides the choice.
+
+    If it may be `long_with_loops`, too, it is not taken before straight-line code of a similar length was tried.
+    """
     if rolled is not None or size > ROLL_ABOVE:
         return simplify(trace(name, rule, inputs, rolled=rolled is not False, judge=judge, checked=False))
     try:
         return simplify(trace(name, rule, inputs, longest=longest, judge=judge, checked=False))
     except TooLong:
-        return simplify(trace(name, rule, inputs, rolled=True, judge=judge, checked=False))
+        most = WITH_LOOPS * longest if long_with_loops else None
+    with suppress(TooLong):
+        return simplify(trace(name, rule, inputs, rolled=True, longest=most, judge=judge, checked=False))
+    with suppress(TooLong):
+        return simplify(trace(name, rule, inputs, longest=WITHOUT * longest, judge=judge, checked=False))
+    return simplify(trace(name, rule, inputs, rolled=True, judge=judge, checked=False))
 
 
 def program_of(f: Function, present: Sequence[Argument], rolled: bool | None = None, judged: bool = False) -> Program:
@@ -132,7 +147,7 @@ def program_of(f: Function, present: Sequence[Argument], rolled: bool | None = N
     rolled = f.rolled if rolled is None else rolled
     try:
         with f.tracing():
-            return build(name, f.rule, sizes, f.size, rolled, shapes, f.longest)
+            return build(name, f.rule, sizes, f.size, rolled, shapes, f.longest, f.derived_from is not None)
     except AlwaysSingular:
         if not (judged and f.can_be_singular):
             raise
