@@ -197,7 +197,7 @@ class Function(Differentiable):
             self._forms[absent] = Form(self, frozenset(given))
         return self._forms[absent]
 
-    def asked_for(self, name: str) -> Function:
+    def _asked_for(self, name: str) -> Function:
         """Return this function as what was asked for by a name: the same code, exported and told under this name."""
         if name == self.asked:
             return self
@@ -308,7 +308,7 @@ class Function(Differentiable):
 
     def __dir__(self) -> list[str]:
         """What it is for: the rest is for those who make functions."""
-        inner = {*vars(self), "asked_for", "entry", "form", "loaded", "variant", "with_given"} - {
+        inner = {*vars(self), "entry", "form", "loaded", "variant", "with_given"} - {
             "name",
             "of",
             "inputs",

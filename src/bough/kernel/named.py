@@ -82,7 +82,7 @@ def function(
     if frames is not None and name not in FRAMED:
         raise ShapeError(f"frames is {frames!r}, and {name} takes none: it is for {', '.join(FRAMED)}")
     require_frames(model, name, frames)
-    made = _made(name, model, frames, reference, given).asked_for(name)
+    made = _made(name, model, frames, reference, given)._asked_for(name)
     made.recipe = partial(function, name, model, frames=frames, reference=reference, parameters=given), ()
     return made
 
