@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ ROBOTS = ("half_cheetah", "ant", "humanoid")
 BATCH, STEPS, MANY = 1024, 20, 100
 DIFFERENT = 128
 """States of a batch, steps of one call for a batch and for one state, and states that differ."""
+
+WAYS = {"batch": "batch", "one": "one call", "many": f"{MANY} per call"}
+"""How steps are made, in words."""
 
 ENVIRONMENTS, FEW = 4096, 16
 """Environments of ours, and of gymnasium's."""
@@ -80,10 +84,12 @@ def measure_simulation(page: Page, rounds: int) -> None:
         f"steps beside `mujoco.rollout`; one state, one step per call from Python beside {STEPS} calls of `mj_step`, "
         f"and {MANY} steps per call beside {MANY} calls from the same states."
     )
-    rows = [_measured(case_of(name, lift), rounds) for name in ROBOTS for lift in (0.0, 50.0)]
+    cases = [case_of(name, lift) for name in ROBOTS for lift in (0.0, 50.0)]
+    rows = [_measured(case, rounds) for case in cases]
     costs = ("batch µs", "rollout µs", "times faster", "one call µs", f"{MANY} per call µs", "mj_step µs")
     more = (f"{MANY} of them µs", "one call, times faster", f"{MANY} per call, times faster")
     page.table(("robot", "contacts", *costs, *more), rows)
+    measure_hard(page, cases, rounds)
     measure_environments(page, rounds)
 
 
@@ -114,18 +120,47 @@ def measure_environments(page: Page, rounds: int) -> None:
     page.table(("environment", "bough µs", "gymnasium µs", "times faster"), rows)
 
 
+def measure_hard(page: Page, cases: Sequence[Case], rounds: int) -> None:
+    """Hard contact beside soft contact, both with Euler's method."""
+    page.text("## Hard contact")
+    page.text(
+        'The same states under `law="hard"` (no penetration, round friction cones, impulses), beside soft contact with '
+        "Euler's method, µs per step and state as above. MuJoCo has no such law."
+    )
+    rows = []
+    for case in cases:
+        laws: dict[str, dict[str, Any]] = {"hard": {"law": "hard"}, "soft": {"integrator": "euler", "tolerance": 1e-8}}
+        sims = {law: bough.Simulation(case.sim.model, **given) for law, given in laws.items()}
+        candidates = {f"{law} {way}": x for law, sim in sims.items() for way, x in _ways(sim, case).items()}
+        with on_one_core():
+            samples = interleaved(candidates, rounds)
+        cost = {name: float(np.median(values)) for name, values in samples.items()}
+        print(case.name, ", ".join(f"{name} {value:.3g} µs" for name, value in cost.items()), flush=True)
+        rows.append((case.name, case.touching, *(cost[f"{law} {way}"] for way in WAYS for law in laws)))
+    page.table(("robot", "contacts", *(f"{law}: {WAYS[way]} µs" for way in WAYS for law in ("hard", "soft"))), rows)
+
+
+def _ways(sim: bough.Simulation, case: Case) -> dict[str, Any]:
+    """Our steps, to be measured: of a batch, of one state called from Python, and many of one state in a call."""
+    q, v = case.ours
+    some = [(q[k], v[k], case.control[k]) for k in range(0, DIFFERENT, 8)]
+    warm = sim.step(q, v, control=case.control)
+    ones = [(warm.q[k], warm.v[k], warm.a[k], case.control[k]) for k in range(0, DIFFERENT, 8)]
+    return {
+        "batch": python(lambda: sim.step(q, v, control=case.control, steps=STEPS), BATCH * STEPS),
+        "one": python(lambda: [sim.step(q, v, a=a, control=u) for q, v, a, u in ones], len(ones)),
+        "many": python(lambda: [sim.step(q, v, control=u, steps=MANY) for q, v, u in some], len(some) * MANY),
+    }
+
+
 def _measured(case: Case, rounds: int) -> tuple[object, ...]:
-    m, sim = case.theirs, case.sim
+    m = case.theirs
     d = mujoco.MjData(m)
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
     states = np.zeros((BATCH, mujoco.mj_stateSize(m, kind)))
     states[:, 1 : 1 + m.nq], states[:, 1 + m.nq : 1 + m.nq + m.nv] = case.qpos, case.qvel
     controls = np.repeat(case.control[:, np.newaxis], STEPS, axis=1)
-    q, v = case.ours
-    some = [(q[k], v[k], case.control[k]) for k in range(0, DIFFERENT, 8)]
     single = [(mujoco.MjData(m), case.qpos[k], case.qvel[k], case.control[k]) for k in range(0, DIFFERENT, 8)]
-    warm = sim.step(q, v, control=case.control)
-    ones = [(warm.q[k], warm.v[k], warm.a[k], case.control[k]) for k in range(0, DIFFERENT, 8)]
 
     def theirs(steps: int) -> None:
         for data, qpos, qvel, control in single:
@@ -134,10 +169,8 @@ def _measured(case: Case, rounds: int) -> tuple[object, ...]:
                 mujoco.mj_step(m, data)
 
     candidates = {
-        "batch": python(lambda: sim.step(q, v, control=case.control, steps=STEPS), BATCH * STEPS),
+        **_ways(case.sim, case),
         "rollout": python(lambda: mujoco.rollout.rollout(m, d, states, controls), BATCH * STEPS),
-        "one": python(lambda: [sim.step(q, v, a=a, control=u) for q, v, a, u in ones], len(ones)),
-        "many": python(lambda: [sim.step(q, v, control=u, steps=MANY) for q, v, u in some], len(some) * MANY),
         "mj_step": python(lambda: theirs(STEPS), len(single) * STEPS),
         "mj_steps": python(lambda: theirs(MANY), len(single) * MANY),
     }
