@@ -71,6 +71,14 @@ def test_what_is_not_rectangular_is_told_by_name_in_many_steps_too() -> None:
             sim.step([[0.0, 1.0], [1.0]], [0.0, 0.0], steps=steps)  # type: ignore[list-item]
 
 
+def test_parameters_may_be_tensors_in_many_steps_too() -> None:
+    torch = pytest.importorskip("torch")
+    sim = bough.Simulation(bough.robots.load("arm"), parameters="mass of elbow_link")
+    heavy, light = (sim.step([0.1] * 6, [0.0] * 6, steps=20, parameters={"mass of elbow_link": x}) for x in (4.0, 1.0))
+    found = sim.step([0.1] * 6, [0.0] * 6, steps=20, parameters={"mass of elbow_link": torch.tensor([4.0, 1.0])})
+    np.testing.assert_allclose(np.asarray(found.q), [heavy.q, light.q], atol=1e-6)
+
+
 @pytest.mark.usefixtures("_interrupts")
 @pytest.mark.parametrize("of", ["v", "tau", "gravity", "mass of elbow_link", "f_ext", "steps"])
 def test_an_interrupt_is_heard_whatever_is_a_batch(of: str) -> None:

@@ -58,12 +58,12 @@ def _states(given: Sequence[Any]) -> int:
     Axes of one state are the last one; of parameters by name it is not known, and all are counted.
     """
     steps, *arrays = given
-    most = 1 if type(steps) is int else max(1, np.size(steps))
+    most = 1 if type(steps) is int else max(1, math.prod(np.shape(steps)))
     for x in arrays:
         if x is None or (type(x) is np.ndarray and x.ndim < 2):  # most are of one state
             continue
-        sizes = map(np.size, x.values()) if isinstance(x, Mapping) else (math.prod(np.shape(x)[:-1]),)
-        most = max(most, 1, *sizes)
+        shapes = map(np.shape, x.values()) if isinstance(x, Mapping) else (np.shape(x)[:-1],)
+        most = max(most, 1, *map(math.prod, shapes))
     return most
 
 
