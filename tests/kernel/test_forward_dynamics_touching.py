@@ -46,3 +46,10 @@ def test_what_touches_is_contact_dynamics() -> None:
 def test_what_does_not_go_together_is_refused(more: dict[str, Any]) -> None:
     with pytest.raises(bough.BoughError, match="expected"):
         bough.forward_dynamics(door(), [0.0], [0.0], [-3.0], limits=True, **more)
+
+
+@pytest.mark.parametrize("method", [np.zeros(3), np.array([]), "abba", None])
+def test_methods_that_are_none_are_told_by_name(method: Any) -> None:
+    model = bough.trees.topologies.chain(2)
+    with pytest.raises(bough.errors.UnknownNameError, match="no method of forward dynamics is called"):
+        bough.forward_dynamics(model, [0.0] * 2, [0.0] * 2, [0.0] * 2, limits=True, method=method)

@@ -35,6 +35,9 @@ OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
 KEYS: dict[str, str] = {name: f"forward dynamics by {name}" for name in ("auto", *OF_TREES, *OF_LOOPS)}
 """What finds a method in the table of a model: a text is found faster than a tuple."""
 
+METHOD = "method of forward dynamics"
+"""What a name is of, in errors."""
+
 METHODS = {key: name for name, key in KEYS.items()}
 
 
@@ -151,7 +154,7 @@ def forward_dynamics(
     [2.0, 0.0]
     """
     if touch is not None or limits is not False or dry_friction is not False:
-        with_loops = method == "auto" and truth(loops, "loops")
+        with_loops = known_name(method, METHOD, KEYS) == "auto" and truth(loops, "loops")
         asked = {"touch": touch, "limits": limits, "dry_friction": dry_friction, "f_ext": f_ext, "loop_tau": loop_tau}
         return _touching(model, (q, v, tau), {**asked, "time_constant": time_constant}, with_loops, full, out)
     if full is False and loop_tau is None and time_constant is TIME_CONSTANT:
@@ -190,7 +193,7 @@ def forward_algorithm(model: Model) -> str:
 
 def _heeds(model: Model, method: object, loops: bool) -> bool:
     """Return whether constraints are included; raises an error if the method does not fit."""
-    known_name(method, "method of forward dynamics", KEYS)
+    known_name(method, METHOD, KEYS)
     require_model(model)
     heeded = loops and bool(model.constraints)
     if heeded and method in OF_TREES:
