@@ -28,8 +28,9 @@ MACHINE_CODE = ("bough.rnea", "bough.aba", "bough.log_placements")
 
 @pytest.fixture
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some calls are good after all, and write a file."""
+    """Some calls are good after all, and write a file; what others write to the cache shows in what is told of it."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def held(tally: Tally) -> None:
