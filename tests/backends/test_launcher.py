@@ -192,6 +192,29 @@ def test_threads_do_not_disturb_each_other(model: bough.Model) -> None:
                 np.testing.assert_array_equal(got, right)
 
 
+WITHOUT_A_LOCK = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from bough.backends.native import places
+places.LOCKED = 0  # as in interpreters that run threads at once
+import bough, numpy as np
+sys.setswitchinterval(1e-6)
+robot, rng = bough.robots.load("quadruped"), np.random.default_rng(0)
+q, v, tau = bough.random(robot, rng, size=300), *rng.normal(size=(2, 300, robot.nv))
+with ThreadPoolExecutor(8) as pool:
+    alone = list(pool.map(lambda x: bough.aba(robot, *x), zip(q, v, tau)))
+assert np.array_equal(alone, bough.aba(robot, q, v, tau))
+print("done")
+"""
+
+
+def test_threads_do_not_disturb_each_other_without_a_lock() -> None:
+    compiled = {**os.environ, "BOUGH_BACKEND": "llvm"}
+    command = [sys.executable, "-c", WITHOUT_A_LOCK]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=compiled, check=False)
+    assert done.stdout == "done\n", done.stderr
+
+
 def test_models_travel_without_their_functions(model: bough.Model) -> None:
     x = state(model)
     first = bough.rnea(model, *x)

@@ -64,10 +64,8 @@ class _Module(str):
 
 @lru_cache(maxsize=1)
 def has_entry() -> bool:
-    """Whether arrays of this interpreter lie in memory as the launcher expects, and it runs under a lock."""
+    """Whether arrays of this interpreter lie in memory as the launcher expects."""
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.implementation.name != "cpython" or sys.byteorder != "little":
-        return False
-    if not getattr(sys, "_is_gil_enabled", lambda: True)():
         return False
     probe = np.arange(30.0).reshape(3, 10)[:, :5]
     at = id(probe)
@@ -115,7 +113,7 @@ def _items_of(two: tuple[object, ...]) -> tuple[int, ...]:
 
 def abi_key() -> str:
     """What the code of the launcher depends on besides the machine."""
-    return f"{sys.version_info[:2]} {places.HEAD} {places.PAYLOAD} {places.ITEMS}"
+    return f"{sys.version_info[:2]} {places.HEAD} {places.PAYLOAD} {places.ITEMS} {places.LOCKED}"
 
 
 def python_function(name: str) -> int:

@@ -45,6 +45,7 @@ from bough.backends.native.places import (
     KERNEL,
     LANES,
     LENGTHS,
+    LOCKED,
     MALLOC,
     MOST_ARGUMENTS,
     MOST_BATCH_AXES,
@@ -301,7 +302,8 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
     """Run a kernel on all states, in scratch memory that is kept for the next call; returns what is wrong."""
     buffers = load(record, BUFFERS)
     states = load(this, C_STATES)
-    alone = states == 1 and load(record, COST) <= HELD  # under the lock: nobody takes the memory meanwhile
+    # where the lock is held, nobody takes the memory meanwhile
+    alone = LOCKED and states == 1 and load(record, COST) <= HELD
     block = load(record, BLOCK)
     if alone == 0:
         block = exchange(record + 8 * BLOCK, 0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sysconfig
+
 __all__ = [
     "ABSENT", "ALIGNED", "ARGUMENT", "ARGUMENTS", "AXES", "BASE", "BLOCK", "BUFFERS", "CALLOC", "CAREFUL", "CHECKER",
     "CONTEXT", "CONTIGUOUS", "COST", "C_AXES", "C_CHECK", "C_DATA", "C_DTYPE", "C_ITEM", "C_LENGTHS",
     "C_RECORD", "C_STATES", "C_STEPS", "C_WORKERS", "DATA", "DIMENSIONS", "DOUBLE", "DTYPE", "FALSE", "FLAGS",
-    "FREE", "FROZEN", "HEAD", "HOLDER", "INPUTS", "ITEMS", "KERNEL", "LANES", "LENGTHS", "MALLOC",
+    "FREE", "FROZEN", "HEAD", "HOLDER", "INPUTS", "ITEMS", "KERNEL", "LANES", "LENGTHS", "LOCKED", "MALLOC",
     "MOST_ARGUMENTS", "MOST_AXES", "MOST_BATCH_AXES", "NAMED", "NDARRAY", "NEW_ARRAY", "NONE", "OUTPUTS",
     "PAYLOAD", "PLACES", "POOL", "RANK", "RECORD", "RECORDS", "SAME_AXES", "SHARED", "SINGLE", "SIZE", "SPACE",
     "STEPS", "TABLES", "TRUE", "TYPE", "WRITEABLE",
@@ -20,6 +22,9 @@ ITEMS = tuple.__basicsize__
 DATA, AXES, DIMENSIONS, STEPS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24
 BASE, DTYPE, FLAGS = HEAD + 32, HEAD + 40, HEAD + 48
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+
+LOCKED = int(not sysconfig.get_config_var("Py_GIL_DISABLED"))
+"""Whether one thread at a time runs code of the interpreter, whatever the process was told."""
 
 # the context of a function, in 64-bit numbers: Python objects and C functions, then what the function takes and gives
 NDARRAY, DOUBLE, SINGLE, NONE, TRUE, FALSE, NEW_ARRAY, CAREFUL = 0, 1, 2, 3, 4, 5, 6, 7
