@@ -8,6 +8,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -292,7 +293,8 @@ print("done")
 
 def test_functions_in_garbage_are_cleared_after_all_modules() -> None:
     """What the C library frees is overwritten at once, so that whoever still looks at it ends badly."""
-    overwriting = {**os.environ, "BOUGH_BACKEND": "llvm", "PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "255"}
+    memory = "mimalloc_debug" if sysconfig.get_config_var("Py_GIL_DISABLED") else "malloc"
+    overwriting = {**os.environ, "BOUGH_BACKEND": "llvm", "PYTHONMALLOC": memory, "MALLOC_PERTURB_": "255"}
     done = subprocess.run(
         [sys.executable, "-c", ENDING], capture_output=True, text=True, timeout=120, env=overwriting, check=False
     )

@@ -251,7 +251,13 @@ AT_THE_END = """
 import atexit, signal, time
 
 @atexit.register
-def after():  # all else is ended
+def after():  # all else is ended; an alarm that comes later than this would end the process
+    while more:
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            break
+        except KeyboardInterrupt:
+            pass
     print(in_own_thread(lambda: 7))
 
 from bough.backends.own_thread import in_own_thread

@@ -8,9 +8,9 @@ an error that names the cause, or computes them again with a careful method.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,13 @@ class _Pending(NamedTuple):
     wrong: Any
 
 
-_deferred: ContextVar[list[_Pending] | None] = ContextVar("bough_deferred", default=None)
+class _Deferred(threading.local):
+    """What a thread postpones, if it does."""
+
+    calls: list[_Pending] | None = None
+
+
+_deferred = _Deferred()
 
 
 def is_available() -> bool:
@@ -75,7 +81,7 @@ def require_gpu() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Postpone the checks of calls on a GPU to the end of this context, so that no call waits for the GPU.
+    """Postpone the checks of calls on a GPU in this thread to the end of this context: no call waits for the GPU.
 
     States that must be recomputed on the CPU are recomputed then, in the arrays that were returned.
 
@@ -90,12 +96,12 @@ def deferred() -> Iterator[None]:
     >>> with bough.cuda.deferred():
     ...     pass  # accelerations = bough.forward_dynamics(model, q, v, tau), on the GPU
     """
-    token = _deferred.set([])
+    before, _deferred.calls = _deferred.calls, []
+    pending = _deferred.calls
     try:
         yield
-        pending = _deferred.get() or []
     finally:
-        _deferred.reset(token)
+        _deferred.calls = before
     for call in pending:
         call.runner.judge(call)
 
@@ -133,8 +139,8 @@ class DeviceRunner:
                 wrong = cp.zeros(1, np.int32) if check else None
                 self._launch(given, outputs, layouts, wrong)
                 call = _Pending(self, given, outputs, wrong)
-                if check and (later := _deferred.get()) is not None:
-                    later.append(call)
+                if check and _deferred.calls is not None:
+                    _deferred.calls.append(call)
                 elif check:
                     self.judge(call)
             if out is not None:

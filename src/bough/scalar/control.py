@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
 from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
@@ -204,17 +204,23 @@ def freeze(done: Bool, old: C, new: C) -> C:
     return map_leaves(lambda a, b: select(done, a, b), old, new)
 
 
-_ACTIVE: ContextVar[Control] = ContextVar("bough_control", default=Control())  # noqa: B039 (stateless)
+class _Active(threading.local):
+    """What answers the primitives in a thread; threads that are started meanwhile have plain Python."""
+
+    control: Control = Control()
+
+
+_active = _Active()
 
 
 @contextmanager
 def activate(control: Control) -> Iterator[None]:
-    """Let `control` answer the primitives within this block."""
-    token = _ACTIVE.set(control)
+    """Let `control` answer the primitives within this block, in this thread."""
+    before, _active.control = _active.control, control
     try:
         yield
     finally:
-        _ACTIVE.reset(token)
+        _active.control = before
 
 
 def loop(
@@ -230,7 +236,7 @@ def loop(
     With `until`, a state for which ``until(carry)`` holds keeps its carry from then on, and what its arrays and rows
     hold, and the loop ends early when that is so for every state.
     """
-    return _ACTIVE.get().loop(count, body, carry, reverse, until)
+    return _active.control.loop(count, body, carry, reverse, until)
 
 
 def repeat(count: Index, body: Callable[[Any, C], C], carry: C, *, until: Callable[[C], Bool] | None = None) -> C:
@@ -238,7 +244,7 @@ def repeat(count: Index, body: Callable[[Any, C], C], carry: C, *, until: Callab
 
     What turns hand on to each other is in the carry: arrays made before are read in the body, not written.
     """
-    return _ACTIVE.get().repeat(count, body, carry, until)
+    return _active.control.repeat(count, body, carry, until)
 
 
 def when(condition: Bool, rule: Callable[[C], C], carry: C) -> C:
@@ -248,18 +254,18 @@ def when(condition: Bool, rule: Callable[[C], C], carry: C) -> C:
 
 def switch(selector: Index, branches: Sequence[Callable[[], R]]) -> R:
     """Run the branch with the number `selector`; all branches return structures of one shape."""
-    return _ACTIVE.get().switch(selector, branches)
+    return _active.control.switch(selector, branches)
 
 
 def gather(table: Table, index: Index) -> Scalar:
     """Entry of a table of numbers."""
-    value: Scalar = _ACTIVE.get().gather(table, index)
+    value: Scalar = _active.control.gather(table, index)
     return value
 
 
 def gather_index(table: Table, index: Index) -> Index:
     """Entry of a table of integers."""
-    value: Index = _ACTIVE.get().gather(table, index)
+    value: Index = _active.control.gather(table, index)
     return value
 
 
@@ -271,7 +277,7 @@ def lookup(table: Table, place: Scalar) -> Scalar:
     """
     while isinstance(place, Dual):
         place = place.value
-    value: Scalar = _ACTIVE.get().lookup(table, place)
+    value: Scalar = _active.control.lookup(table, place)
     return value
 
 
@@ -282,22 +288,22 @@ def held_place(place: float, size: int) -> int:
 
 def array(size: int) -> Array:
     """A new array of scalars, all zero."""
-    return _ACTIVE.get().array(size)
+    return _active.control.array(size)
 
 
 def blank(size: int) -> Array:
     """A new array of scalars whose entries are written before they are read, and all of them if it is a result."""
-    return _ACTIVE.get().blank(size)
+    return _active.control.blank(size)
 
 
 def unguarded(size: int, zeros: bool) -> Array:
     """A new array that states which are done with a loop may write too: for who has seen to them already."""
-    return _ACTIVE.get().unguarded(size, zeros)
+    return _active.control.unguarded(size, zeros)
 
 
 def keeps_loops() -> bool:
     """Whether loops stay loops in what is being traced."""
-    return _ACTIVE.get().keeps_loops
+    return _active.control.keeps_loops
 
 
 def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
@@ -305,7 +311,7 @@ def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | 
 
     Rows with kinds lie in memory in the given order, one after the other: that in which they are visited is best.
     """
-    return _ACTIVE.get().rows(count, kinds, order)
+    return _active.control.rows(count, kinds, order)
 
 
 def keeping_loops() -> AbstractContextManager[None]:
@@ -313,7 +319,7 @@ def keeping_loops() -> AbstractContextManager[None]:
 
     Arrays made outside have to be made `indexable` before they are read at the index of a loop.
     """
-    return _ACTIVE.get().keeping_loops()
+    return _active.control.keeping_loops()
 
 
 def unrolling() -> AbstractContextManager[None]:
@@ -322,12 +328,12 @@ def unrolling() -> AbstractContextManager[None]:
     It is the opposite of `keeping_loops`. Arrays made outside are still memory, and those made inside must not be
     handed out of the loop.
     """
-    return _ACTIVE.get().unrolling()
+    return _active.control.unrolling()
 
 
 def indexable(size: int, values: Any) -> Array:
     """Scalars as an array to be read at the index of a loop, within `keeping_loops`."""
-    return _ACTIVE.get().indexable(size, values)
+    return _active.control.indexable(size, values)
 
 
 def handed_on(size: int, values: Array) -> Array:
@@ -336,4 +342,4 @@ def handed_on(size: int, values: Array) -> Array:
     A long straight-line program can be run in stages, which hand these on to later ones. Whoever needs anything else
     that was computed before computes it again.
     """
-    return _ACTIVE.get().handed_on(size, values)
+    return _active.control.handed_on(size, values)
