@@ -337,6 +337,9 @@ def test_where_arrays_cannot_be_read_python_launches_the_same_code(
     for name, call in CALLS.items():
         np.testing.assert_array_equal(call(model, *x), expected[name])
         np.testing.assert_array_equal(call(model, *(a.tolist() for a in x)), expected[name])
+        again = call(model, *(a[::-1].copy()[::-1] for a in x))
+        np.testing.assert_array_equal(call(model, *x), again)  # results have memory of their own
+        assert not np.shares_memory(call(model, *x), again)
         np.testing.assert_array_equal(call(model, *many)[7], expected[name])
         out = np.empty_like(call(model, *many))
         assert call(model, *many, out=out) is out
@@ -347,3 +350,28 @@ def test_where_arrays_cannot_be_read_python_launches_the_same_code(
     with pytest.raises(bough.errors.FiniteError, match=r"q\[7\] is nan"):
         bough.rnea(model, bad, *x[1:], out=out)
     assert (out == 7.0).all()
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[7\] is nan"):
+        bough.rnea(model, bad, *x[1:])
+    assert np.isnan(bough.rnea(model, bad, *x[1:], check=False)).any()
+    with ThreadPoolExecutor(4) as pool:
+        states = [tuple(a * k for a in x[1:]) for k in range(40)]
+        alone = [bough.rnea(model, x[0], *y) for y in states]
+        np.testing.assert_array_equal(list(pool.map(lambda y: bough.rnea(model, x[0], *y), states)), alone)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="alarms of POSIX")
+def test_a_handler_may_call_what_python_launches(model: bough.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bough.backends.native.interpreter.has_entry", lambda: False)
+    bough.set_backend("llvm")
+    q, v, a = state(model)
+    expected, other = bough.rnea(model, q, v, a), bough.rnea(model, q, a, v)
+    found: list[Any] = []
+    before = signal.signal(signal.SIGALRM, lambda *_: found.append(bough.rnea(model, q, a, v)))
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0003)
+    try:
+        while len(found) < 100:
+            np.testing.assert_array_equal(bough.rnea(model, q, v, a), expected)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert all(np.array_equal(x, other) for x in found)

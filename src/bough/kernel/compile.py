@@ -109,7 +109,7 @@ def how_calls_enter() -> str:
         return "interpreted on NumPy, slow and obvious"
     with making:
         from bough.backends.llvm import has_entry
-    return "straight to machine code" if has_entry() else "launched by Python, some microseconds each"
+    return "straight to machine code" if has_entry() else "launched by Python, some microseconds each for one state"
 
 
 def build(

@@ -67,7 +67,7 @@ def sincos_source(real: Real) -> str:
         f"  %quick = insertvalue {pair} %q0, {t} {cosine}, 1",
         f"  %size = call {t} @llvm.fabs.{real.suffix}({t} %x)",
         f"  %far = fcmp ogt {t} %size, {real.constant(CONSTANTS[e].far)}",
-        f"  %any = {real.any_lane('%far')}",
+        f"  %any = {real.over_lanes('or', '%far')}",
         "  br i1 %any, label %slow, label %done",
         "done:",
         f"  ret {pair} %quick",

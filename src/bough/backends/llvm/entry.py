@@ -186,7 +186,7 @@ def _judge(verdict: str, real: Real) -> str:
         return "  br label %sound\nsound:\n  %known = phi i64 [ %code, %done ]"
     return f"""  %verdict = load {real.type}, ptr {verdict}
   %unsound = fcmp une {real.type} %verdict, {real.constant(0.0)}
-  %any = {real.any_lane("%unsound")}
+  %any = {real.over_lanes("or", "%unsound")}
   %until = select i1 %full, i64 %next, i64 %end
   br i1 %any, label %note, label %sound
 note:

@@ -169,7 +169,7 @@ class Writer(Lines):
         if x.done is not None:  # once all states are done a turn would change nothing
             exits.append(self.block)
             further = self.label()
-            self.branch(self.new(self.real.all_lanes(self.operand(x.done))), leave, further)
+            self.branch(self.new(self.real.over_lanes("and", self.operand(x.done))), leave, further)
             self.start(further)
         back = go_on()
         self.line(f"{following} = add i64 {k}, 1")

@@ -15,6 +15,7 @@ from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.native import gather, interpreter, launcher, places, pool, results
+from bough.backends.native.alone import launched_by_python
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
@@ -63,7 +64,7 @@ class LlvmKernel:
         """An entry that hands over to another function and differs in other ways."""
         arrays = len(self._signature.inputs) + len(self._signature.outputs)
         if not interpreter.has_entry() or arrays > places.MOST_ARGUMENTS - 2:
-            return lambda *given: variant.held(careful(*given, None, None))
+            return launched_by_python(self._signature, lambda: self._code.get((0, False)), careful, variant)
         if variant.holder is not None and not interpreter.has_slots(variant):
             plain = self.variant(careful, variant._replace(holder=None))
             return lambda *given: variant.held(plain(*given))
@@ -95,8 +96,7 @@ class LlvmKernel:
 
     def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         """Fill outputs (states, size), the verdict among them, from inputs (states, size)."""
-        first = next(iter(outputs.values()))
-        self._code[_row(first.dtype, len(first)), False](inputs, outputs)
+        self._code[_row((first := next(iter(outputs.values()))).dtype, len(first)), False](inputs, outputs)
 
     def _wants_workers(self, row: int, states: int) -> bool:
         return the_pool().wants_workers(self._code[row, False].artifact.cost * states)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,24 +42,31 @@ class Loaded:
 
     def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         """Read each input (batch, size) and fill each output (batch, size)."""
-        slots, arrays, copies = self.artifact.slots, {**inputs, **outputs}, []
+        arrays, copies = {**inputs, **outputs}, []
         dtype = np.dtype(np.float64 if self.artifact.real.element == "double" else np.float32)
-        words, states = self.pointers.copy(), next(iter(arrays.values())).shape[0]
-        for k, slot in enumerate(slots):
+        for slot in self.artifact.slots:
             if slot.role in ("input", "output") and slot.name != VERDICT:
                 a = arrays[slot.name]
                 require_size(slot.name, a.shape[1], slot.size)
                 if a.dtype != dtype or (slot.size > 1 and a.strides[1] != a.itemsize):
-                    a = np.ascontiguousarray(a, dtype)
-                    copies.append((a, outputs.get(slot.name)))
-                words[k], words[len(slots) + k] = a.ctypes.data, a.strides[0]
-        verdicts, space = np.zeros(states), np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
-        aligned = -(-space.ctypes.data // ALIGNMENT) * ALIGNMENT
-        first = words.ctypes.data
-        if states:
-            _KERNEL(self.address)(first, first + 8 * len(slots), 0, states, aligned, verdicts.ctypes.data)
+                    arrays[slot.name] = np.ascontiguousarray(a, dtype)
+                    copies.append(slot.name)
+        verdicts = np.zeros(next(iter(arrays.values())).shape[0])
+        if len(verdicts):
+            self.bound(arrays, verdicts)()
         if VERDICT in outputs:
             outputs[VERDICT][:, 0] = verdicts
-        for a, wanted in copies:
-            if wanted is not None:
-                wanted[...] = a
+        for name in copies:
+            if name in outputs:
+                outputs[name][...] = arrays[name]
+
+    def bound(self, arrays: Mapping[str, FloatArray], verdicts: NDArray[np.float64]) -> Callable[[], int]:
+        """What runs it on arrays (batch, size) that stay where they are, again and again; returns what is wrong."""
+        words, count = self.pointers.copy(), len(self.artifact.slots)
+        for k, slot in enumerate(self.artifact.slots):
+            if slot.role in ("input", "output") and slot.name != VERDICT:
+                words[k], words[count + k] = arrays[slot.name].ctypes.data, arrays[slot.name].strides[0]
+        space = np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+        aligned, first = -(-space.ctypes.data // ALIGNMENT) * ALIGNMENT, words.ctypes.data
+        run, given = _KERNEL(self.address), (first, first + 8 * count, 0, len(verdicts), aligned, verdicts.ctypes.data)
+        return partial(lambda kept: int(run(*given)), (self, arrays, verdicts, words, space))

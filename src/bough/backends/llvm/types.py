@@ -54,15 +54,8 @@ class Real:
         """What the names of C's functions of this element end with."""
         return "" if self.element == "double" else "f"
 
-    def any_lane(self, mask: str) -> str:
-        """Whether a condition holds in some lane, as an instruction."""
-        return self._of_lanes("or", mask)
-
-    def all_lanes(self, mask: str) -> str:
-        """Whether a condition holds in every lane, as an instruction."""
-        return self._of_lanes("and", mask)
-
-    def _of_lanes(self, way: str, mask: str) -> str:
+    def over_lanes(self, way: str, mask: str) -> str:
+        """Whether a condition holds in some lane ("or") or in every one ("and"), as an instruction."""
         if self.lanes == 1:
             return f"and i1 {mask}, true"
         return f"call i1 @llvm.vector.reduce.{way}.v{self.lanes}i1({self.mask} {mask})"

@@ -238,7 +238,7 @@ class ChunkWriter(Writer):
         self._operands |= dict(zip(x.carried, initial, strict=True)) | {x.counter: "0"}
         self._write(asked)
         body, leave, asking = self.label(), self.label(), self.block
-        self.branch(self.new(self.real.all_lanes(self.operand(done))), leave, body)
+        self.branch(self.new(self.real.over_lanes("and", self.operand(done))), leave, body)
         turned = dict(self._turned)
         self.start(body)
         self._write(rest)
