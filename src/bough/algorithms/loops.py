@@ -8,13 +8,12 @@ both sides alike cancels, so L has columns on the two paths up to the last commo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from bough.algorithms.climbing import Side, climb, components, powers, write_columns
+from bough.algorithms.climbing import Side, climb, components, felt_at_all, powers, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.algorithms.ties import tie_columns, tie_terms
 from bough.model import Frame, Joint, Loop, Mechanism, Placement
@@ -33,8 +32,9 @@ from bough.scalar import (
     gather_index,
     loop,
     maximum,
+    select,
 )
-from bough.spatial import ZERO, Force, Matrix, Motion, Transform, Vector
+from bough.spatial import ZERO, Matrix, Motion, Transform, Vector
 
 __all__ = [
     "Closing",
@@ -55,7 +55,8 @@ def constraint_terms(
     """The rows of all constraints in order; L is dense unless told otherwise.
 
     Without v, bias is zero, and rates are those of constraints that ask for a speed. Entries of L that are rounding are
-    zero, for who asks for its rank. They are constant then: who differentiates wants them as they are, not `rounded`.
+    zero, and so are rows of loops that have no more than that, for who asks for its rank. They are constant then: who
+    differentiates wants them as they are, not `rounded`.
     """
     own_q, own_v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
     constraints = m.model.constraints
@@ -69,13 +70,21 @@ def constraint_terms(
         if isinstance(constraint, Loop):
             sides = tuple(side.rests for side in _sides(m, constraint))
             alike.setdefault((constraint.joint.canonical, sides), []).append(constraint)
-    felt = components if rounded else powers
     for loops in alike.values():
         same = _LoopsAlike(m, loops, [starts[x.name] for x in loops])
-        _loops_terms(m, own_q, own_v, same, terms, entries, felt)
+        _loops_terms(m, own_q, own_v, same, terms, entries, rounded)
     for constraint in constraints:
         if not isinstance(constraint, Loop):
-            tie_terms(m, own_q, own_v, constraint.tie, starts[constraint.name], terms, entries, felt)
+            tie_terms(
+                m,
+                own_q,
+                own_v,
+                constraint.tie,
+                starts[constraint.name],
+                terms,
+                entries,
+                components if rounded else powers,
+            )
     return terms
 
 
@@ -143,7 +152,10 @@ def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
     entries = dense_entries(m, sum(constraint.joint.nv for constraint in m.model.loops))
     configurations: list[Scalar] = []
     for constraint, c in closings(m, q):
-        along = partial(least_squares, c.closure.subspace)
+
+        def along(motion: Motion, _: Scalar, S: Sequence[Motion] = c.closure.subspace) -> list[Scalar]:
+            return least_squares(S, motion)
+
         write_columns(m, own_q, c.after, c.after.X, along, row, 1.0, entries)
         write_columns(m, own_q, c.before, c.X_before, along, row, -1.0, entries)
         configurations += c.closure.x
@@ -244,7 +256,7 @@ def _loops_terms(
     alike: _LoopsAlike,
     terms: Terms,
     entries: Entries,
-    felt: Callable[[Motion, Sequence[Force]], list[Scalar]],
+    rounded: bool,
 ) -> None:
     """The rows of loops of one kind."""
 
@@ -256,8 +268,16 @@ def _loops_terms(
             terms.rates[row + r] = c.closure.V.dot(t)
             terms.bias[row + r] = c.V_dot.dot(t)
             terms.turning[row + r] = c.turning
-        write_columns(m, q, c.after, c.after.X, lambda motion: felt(motion, T), row, 1.0, entries)
-        write_columns(m, q, c.before, c.X_before, lambda motion: felt(motion, T), row, -1.0, entries)
+        sides = ((c.after, c.after.X), (c.before, c.X_before))
+        kept = felt_at_all(m, q, sides, T) if rounded else []
+
+        def entry(motion: Motion, reach: Scalar) -> list[Scalar]:
+            if not rounded:
+                return powers(motion, T, reach)
+            return [select(keep, x, 0.0) for keep, x in zip(kept, components(motion, T, reach), strict=True)]
+
+        for (side, X), sign in zip(sides, (1.0, -1.0), strict=True):
+            write_columns(m, q, side, X, entry, row, sign, entries)
 
     each(alike.count, rows)
 

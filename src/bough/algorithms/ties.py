@@ -77,7 +77,7 @@ def tie_terms(
     row: int,
     terms: Terms,
     entries: Entries,
-    felt: Callable[[Motion, Sequence[Force]], list[Scalar]] = components,
+    felt: Callable[[Motion, Sequence[Force], Scalar], list[Scalar]] = components,
 ) -> None:
     """Write the rows of a tie; `felt` gives the power of forces on a motion."""
     found, entries = tie_rows(m, q, v, tie), replace(entries, adds=True)
@@ -86,8 +86,8 @@ def tie_terms(
             values[row + r] = value
     for side, _, forces in found.frames:
 
-        def rule(motion: Motion, T: Sequence[Force] = forces) -> list[Scalar]:
-            return felt(motion, T)
+        def rule(motion: Motion, reach: Scalar, T: Sequence[Force] = forces) -> list[Scalar]:
+            return felt(motion, T, reach)
 
         write_columns(m, q, side, side.X, rule, row, 1.0, entries)
     for name, block in zip(tie.joints, found.joints, strict=True):
