@@ -279,7 +279,7 @@ def stiff_limit(model: bough.Model, text: str, q: Any, v: Any, tau: Any) -> list
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("tilt", [1e-12, 1e-10, 1e-8, 5e-7, 3.7e-6])
+@pytest.mark.parametrize("tilt", [1e-12, 1e-10, 1e-8, 1e-7, 5e-7])
 def test_digits_of_a_file_do_not_lock_a_four_bar(tilt: float, method: Any, rng: np.random.Generator) -> None:
     """A hinge that is not quite parallel to the others: with nothing but that in its rows, they hold nothing."""
     models = []

@@ -9,11 +9,14 @@ from typing import TypeAlias
 from bough.algorithms.constraint_rows import Entries
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, Bool, Index, Scalar, maximum, select
-from bough.scalar.tolerances import FITS, ROUNDING, SINGULAR_VALUE
+from bough.scalar.tolerances import ROUNDING, SINGULAR_VALUE
 from bough.spatial import REST, Force, Motion, Transform
 from bough.tree.scans import upward
 
 __all__ = ["Seen", "Side", "climb", "components", "felt_at_all", "powers", "write_columns"]
+
+MUCH = 0.5
+"""A joint that always moves a frame along a direction by so much (m or rad per unit) is felt there."""
 
 Rule: TypeAlias = Callable[[Motion, Scalar], Sequence[Scalar]]
 """Of a motion of the frame, and how far the frame was from any joint on the way to this one, squared."""
@@ -78,23 +81,23 @@ def powers(motion: Motion, T: Sequence[Force], reach: Scalar) -> list[Scalar]:
 
 
 def components(motion: Motion, T: Sequence[Force], reach: Scalar) -> list[Scalar]:
-    """The power of each force on a motion, zero where that is rounding.
+    """The power of each force on a motion, zero where that is rounding."""
+    sizes = _terms(motion, reach)
+    found = zip(powers(motion, T, reach), [_size(t, *sizes) * ROUNDING**2 for t in T], strict=True)
+    return [select(value * value <= least, 0.0, value) for value, least in found]
 
-    Of a couple that is what real parts do not fit any better than: axes of a planar mechanism that a file tells to nine
-    digits are not parallel, and all rows of couples of a loop together would be nothing but that.
+
+def _terms(motion: Motion, reach: Scalar) -> tuple[Scalar, Scalar]:
+    """Squares of the size of the terms whose sum is the power of a unit force, and of a unit couple.
+
+    Turning moves a point by as much as it is away.
     """
-    result = []
-    for t in T:
-        value, is_couple = motion.dot(t), all(type(x) is float and x == 0.0 for x in t.linear.parts)
-        least = SINGULAR_VALUE if is_couple else ROUNDING
-        result.append(select(value * value <= _terms(motion, t, reach) * least**2, 0.0, value))
-    return result
+    turning = motion.angular.dot(motion.angular)
+    return motion.linear.dot(motion.linear) + turning * reach, turning
 
 
-def _terms(motion: Motion, t: Force, reach: Scalar) -> Scalar:
-    """The square of the size of the terms whose sum the power is: turning moves a point by as much as it is away."""
-    turning, moving = motion.angular.dot(motion.angular), motion.linear.dot(motion.linear)
-    return turning * t.angular.dot(t.angular) + (moving + turning * reach) * t.linear.dot(t.linear)
+def _size(t: Force, of_force: Scalar, of_couple: Scalar) -> Scalar:
+    return of_force * t.linear.dot(t.linear) + of_couple * t.angular.dot(t.angular)
 
 
 def felt_at_all(m: Mechanism, q: Array, sides: Sequence[tuple[Side, Transform]], T: Sequence[Force]) -> list[Bool]:
@@ -102,31 +105,39 @@ def felt_at_all(m: Mechanism, q: Array, sides: Sequence[tuple[Side, Transform]],
 
     Where none has, the row is rounding, or that of axes which are the same as well as a file tells.
     """
-    none = (0.0,) * len(T)
-    most, size = none, none  # type: tuple[Scalar, ...], tuple[Scalar, ...]
+    none: tuple[Scalar, ...] = (0.0,) * len(T)
+    most, always, sizes = none, none, (0.0, 0.0)  # type: tuple[Scalar, ...], tuple[Scalar, ...], tuple[Scalar, ...]
     for side, X in sides:
 
         def rule(body: BodyRecord, seen: _Extent) -> _Extent:
-            X, most, size = seen.X, seen.most, seen.size
+            X, most, always, sizes = seen.X, seen.most, seen.always, seen.sizes
             reach = maximum(seen.reach, X.translation.dot(X.translation))
             for s in body.subspace(q):
                 motion = X.to_child(s)
-                felt = [motion.dot(t) for t in T]
-                most = tuple([maximum(a, x * x) for a, x in zip(most, felt, strict=True)])
-                size = tuple([maximum(a, _terms(motion, t, reach)) for a, t in zip(size, T, strict=True)])
-            return _Extent(body.transform(q).then(X), reach, most, size)
+                found = powers(motion, T, reach)
+                most = tuple([maximum(a, x * x) for a, x in zip(most, found, strict=True)])
+                always = tuple([1.0 if _is_much(x) else known for known, x in zip(always, found, strict=True)])
+                sizes = tuple([maximum(a, b) for a, b in zip(sizes, _terms(motion, reach), strict=True)])
+            return _Extent(body.transform(q).then(X), reach, most, always, sizes)
 
         if not side.rests:
-            found = upward(m, side.body, side.count, rule, _Extent(X, 0.0, most, size))
-            most, size = found.most, found.size
-    return [largest > terms * FITS**2 for largest, terms in zip(most, size, strict=True)]
+            seen = upward(m, side.body, side.count, rule, _Extent(X, 0.0, most, always, sizes))
+            most, always, sizes = seen.most, seen.always, seen.sizes
+    felt = [largest > _size(t, *sizes) * SINGULAR_VALUE**2 for largest, t in zip(most, T, strict=True)]
+    return [(type(known) is float and known == 1.0) or x for known, x in zip(always, felt, strict=True)]
+
+
+def _is_much(x: Scalar) -> bool:
+    """Whether it is a constant that no lever makes small."""
+    return type(x) is float and abs(x) >= MUCH
 
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """A frame as seen from a body, how far it was from any joint so far, and squares: powers, sizes of their terms."""
+    """A frame as seen from a body, how far it was from any joint so far, and squares of powers and of their terms."""
 
     X: Transform
     reach: Scalar
     most: tuple[Scalar, ...]
-    size: tuple[Scalar, ...]
+    always: tuple[Scalar, ...]  # 1 where a power is constant, and not small
+    sizes: tuple[Scalar, ...]

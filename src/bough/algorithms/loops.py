@@ -54,9 +54,9 @@ def constraint_terms(
 ) -> Terms:
     """The rows of all constraints in order; L is dense unless told otherwise.
 
-    Without v, bias is zero, and rates are those of constraints that ask for a speed. Entries of L that are rounding are
-    zero, and so are rows of loops that have no more than that, for who asks for its rank. They are constant then: who
-    differentiates wants them as they are, not `rounded`.
+    Without v, bias is zero, and rates are those of constraints that ask for a speed. Rows of loops that no joint
+    moves are zero, for who asks for the rank of L. They are constant then: who differentiates wants them as they are,
+    not `rounded`.
     """
     own_q, own_v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
     constraints = m.model.constraints
@@ -272,9 +272,8 @@ def _loops_terms(
         kept = felt_at_all(m, q, sides, T) if rounded else []
 
         def entry(motion: Motion, reach: Scalar) -> list[Scalar]:
-            if not rounded:
-                return powers(motion, T, reach)
-            return [select(keep, x, 0.0) for keep, x in zip(kept, components(motion, T, reach), strict=True)]
+            found = powers(motion, T, reach)
+            return [select(keep, x, 0.0) for keep, x in zip(kept, found, strict=True)] if rounded else found
 
         for (side, X), sign in zip(sides, (1.0, -1.0), strict=True):
             write_columns(m, q, side, X, entry, row, sign, entries)

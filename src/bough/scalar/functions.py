@@ -76,7 +76,8 @@ def multiply_add(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
 def select(condition: Bool, a: Scalar, b: Scalar) -> Scalar:
     """`a` where the condition holds, `b` elsewhere; both are computed."""
     if isinstance(condition, Symbolic):
-        return a if a is b else recorder(recorder(condition, a), b).record(OPS["select"], (condition, a, b))
+        same = a is b or (type(a) is type(b) is float and a == b and math.copysign(1.0, a) == math.copysign(1.0, b))
+        return a if same else recorder(recorder(condition, a), b).record(OPS["select"], (condition, a, b))
     return _where(condition, a, b) if isinstance(condition, MANY) else a if condition else b
 
 

@@ -7,7 +7,6 @@ one number are written as such where they are meant, and parameters of a method 
 __all__ = [
     "ASSEMBLED",
     "CONFLICT",
-    "FITS",
     "NEGATIVE_MOMENT",
     "RESIDUAL",
     "ROUNDING",
@@ -24,10 +23,6 @@ SINGULAR_VALUE = 1e-6
 """A singular value this small beside the largest is zero: parts of real mechanisms do not fit any better. Pivots go
 with the squares of singular values: one below the square of this, beside the diagonal entry it is left of, is zero, and
 one above this surely is not, as half of the digits are left. What lies between is looked at closely."""
-
-FITS = 1e-5
-"""Along a direction in which no joint of a loop moves it by more than this part of its lever, the loop holds nothing:
-1.5708 in a file is a right angle, and axes that it tells to five digits are one axis, or parallel."""
 
 VANISHING = 1e-11
 """What is below this part of the largest is zero in a matrix A = J M⁻¹ Jᵀ that is known to rounding: a pivot, singular

@@ -23,7 +23,7 @@ from bough.kernel.table import entry
 from bough.model import Model
 from bough.model.tying import position_rows
 from bough.reading import names, number, whole_number
-from bough.scalar.tolerances import FITS
+from bough.scalar.tolerances import TOUCHING
 
 __all__ = ["assemble", "consistent_velocity", "project"]
 
@@ -210,7 +210,7 @@ def _failure_in_words(bounds: Bounds, outcome: _Outcome, where: str, tolerance: 
         text += f". The guess was past its limits, and was moved to them first: {moved}"
     if outcome.stalled:
         text += f". No step leads nearer: there is nothing better than {worst:.3g} near here"
-        if worst <= FITS:
+        if worst <= 10.0 * TOUCHING:  # 1.5708 in a file is off by 4e-6 rad
             accepted = float(f"1e{math.ceil(math.log10(worst))}")
             text += f", as where the numbers of a file are rounded; tolerance={accepted:g} accepts it"
             return f"{text} ({reached})" if reached else text
