@@ -129,6 +129,11 @@ class Conditions:
         return np.where(self.normal == NO_NORMAL, mu.dtype.type(0), mu[..., self.normal])
 
     @cached_property
+    def in_order(self) -> list[int]:
+        """All rows, normals before their friction."""
+        return sorted(range(self.n), key=lambda i: (max(i, self.normals[i]), self.normals[i] > i, i))
+
+    @cached_property
     def inequality(self) -> NDArray[np.intp]:
         """Indices of the inequality rows."""
         return self.of("inequality")

@@ -76,11 +76,7 @@ class _Driven:
 
     def drive(self) -> int | None:
         """Drive all rows, normals before their friction; returns the row that could not be, if there is one."""
-        n, after = len(self.f), [max(k, j) for k, j in enumerate(self.normals)]
-        for row in sorted(range(n), key=lambda k: (after[k], self.normals[k] >= 0, k)):
-            if not self._drive(row):
-                return row
-        return None
+        return next((row for row in self.problem.conditions.in_order if not self._drive(row)), None)
 
     def _drive(self, row: int) -> bool:
         problem = self.problem

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import groupby, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.conditions import Conditions, Kind
+from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
+from bough.complementarity.elimination import Run
 from bough.scalar import (
     Array,
     Index,
@@ -117,7 +120,7 @@ class Demands:
             i, normal = gather_index(places, k), gather_index(normals, k)
 
             def row(carry: C) -> C:
-                return switch(gather_index(which, k), [_bound(rule, kind, i, normal, carry) for kind in kinds])
+                return switch(gather_index(which, k), [partial(rule, kind, i, normal, carry) for kind in kinds])
 
             return row(carry) if self.on is None else when(self.on[i] > 0.0, row, carry)
 
@@ -196,34 +199,37 @@ class Demands:
                 size = self.diagonal[i]
                 return maximum(worst, moved(i, size, self.bounded(kind, i, normal, f, wanted(i, size))))
             # both rows at once, as heavy as the heaviest direction in their plane
-            mean, half = (
-                (self.diagonal[i] + self.diagonal[i + 1]) / 2.0,
-                (self.diagonal[i] - self.diagonal[i + 1]) / 2.0,
-            )
+            first, second = self.diagonal[i], self.diagonal[i + 1]
+            mean, half = (first + second) / 2.0, (first - second) / 2.0
             off = self.A[i * (self.n + 1) + 1]
             size = mean + sqrt(half * half + off * off)
-            first, second = self.within_cone(i, normal, f, (wanted(i, size), wanted(i + 1, size)))
-            return maximum(worst, maximum(moved(i, size, first), moved(i + 1, size, second)))
+            forces = self.within_cone(i, normal, f, (wanted(i, size), wanted(i + 1, size)))
+            changes = [moved(i + k, size, force) for k, force in enumerate(forces)]
+            return maximum(worst, maximum(*changes))
 
         return self.each(row, ZERO)
 
     @cached_property
     def _blocks(self) -> tuple[list[Kind], int, Table, Table, Table]:
         """The kinds there are; how many rows or cones; the kind, the first row and the normal of each."""
-        conditions = self.conditions
-        second = set((conditions.cones + 1).tolist())
-        rows = [i for i in range(self.n) if i not in second]
-        rows.sort(
-            key=lambda i: (max(i, conditions.normals[i]), i < conditions.normals[i], i)
-        )  # friction after its normal
-        kinds = list(dict.fromkeys(conditions.kinds))
+        conditions, second = self.conditions, set((self.conditions.cones + 1).tolist())
+        rows, kinds = [i for i in conditions.in_order if i not in second], list(dict.fromkeys(conditions.kinds))
+        which = Table("kinds", np.array([kinds.index(conditions.kinds[i]) for i in rows], np.int64))
+        places = np.array(rows, np.int64)
+        owners = np.maximum(conditions.normal[places], 0)
+        return kinds, len(rows), which, Table("rows", places), Table("normals", owners)
 
-        def table(name: str, entries: list[int]) -> Table:
-            return Table(name, np.array(entries, np.int64))
-
-        which = table("kinds", [kinds.index(conditions.kinds[i]) for i in rows])
-        normals = table("normals", [max(conditions.normals[i], 0) for i in rows])
-        return kinds, len(rows), which, table("rows", rows), normals
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Blocks of rows that are eliminated at a time: contacts, where rows may be off, else some rows at a time."""
+        if self.on is None:
+            return Run.cover(self.n)
+        firsts = np.flatnonzero(self.conditions.normal == NO_NORMAL).tolist()
+        runs, start = [], 0
+        for size, some in groupby(end - start for start, end in pairwise([*firsts, self.n])):
+            runs.append(Run(start, len(list(some)), size))
+            start += runs[-1].count * size
+        return runs
 
 
 def residual(
@@ -251,9 +257,3 @@ def residual(
 
 def _positive(x: Scalar) -> Scalar:
     return select(x > 0.0, x, 1.0)
-
-
-def _bound(
-    rule: Callable[[Kind, Index, Index, C], C], kind: Kind, i: Index, normal: Index, carry: C
-) -> Callable[[], C]:
-    return lambda: rule(kind, i, normal, carry)
