@@ -8,20 +8,15 @@ follows the force of its normal. Without friction it always ends in a solution i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.complementarity.conditions import Conditions
-from bough.complementarity.pivoting import Answer, by_reduction
-from bough.complementarity.reduction import Problem, Reduction
+from bough.complementarity.pivoting import Answer
+from bough.complementarity.reduction import Numbers, Problem, Reduction
 from bough.complementarity.smoothing import failures
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["dantzig"]
-
-Numbers = NDArray[np.floating[Any]]
 
 AT_LOWER, BETWEEN, AT_UPPER = -1, 0, 1
 """Where the force of a row is."""
@@ -32,24 +27,13 @@ CIRCLING = 40
 STUCK = "row {} could not be driven to its condition in {} pivots, and there may be a solution"
 
 
-def dantzig(
-    A: Numbers,
-    b: Numbers,
-    conditions: Conditions,
-    mu: Numbers,
-    slip: Numbers | None = None,
-    bounds: Numbers | None = None,
-) -> Answer:
-    """Forces f with a = A f + b that meet all conditions, or what conflicts; arguments are those of `pivoting`."""
-
-    def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
-        driven = _Driven(reduction.problem)
-        stuck = driven.drive()
-        rows = failures(reduction.problem, driven.f) > RESIDUAL
-        told = STUCK.format(int(reduction.rows[stuck]), driven.pivots) if stuck is not None and rows.any() else ""
-        return driven.f, rows, told, driven.pivots
-
-    return by_reduction(solve, A, b, conditions, mu, slip, bounds)
+def dantzig(reduction: Reduction) -> Answer:
+    """Forces that meet all conditions, or what conflicts, for `pivoting`."""
+    driven = _Driven(reduction.problem)
+    stuck = next((row for row in reduction.problem.conditions.in_order if not driven.drive(row)), None)
+    rows = failures(reduction.problem, driven.f) > RESIDUAL
+    told = STUCK.format(int(reduction.rows[stuck]), driven.pivots) if stuck is not None and rows.any() else ""
+    return Answer(driven.f, rows, told, driven.pivots)
 
 
 @dataclass
@@ -74,11 +58,8 @@ class _Driven:
         self.f, self.at, self.known, self.pivots = np.zeros(n), np.full(n, AT_LOWER), np.zeros(n, np.bool_), 0
         self.kinds, self.normals = problem.conditions.kinds, problem.conditions.normals
 
-    def drive(self) -> int | None:
-        """Drive all rows, normals before their friction; returns the row that could not be, if there is one."""
-        return next((row for row in self.problem.conditions.in_order if not self._drive(row)), None)
-
-    def _drive(self, row: int) -> bool:
+    def drive(self, row: int) -> bool:
+        """Drive a row, after its normal; returns whether that was possible."""
         problem = self.problem
         for _ in range(CIRCLING * (1 + len(self.f))):
             a = problem.A @ self.f + problem.b

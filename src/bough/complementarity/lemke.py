@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.reduction import STEADY, Problem
+from bough.complementarity.reduction import STEADY, Numbers, Problem, Rows
 from bough.scalar.tolerances import VANISHING
 
 __all__ = ["Path", "basic_forces", "forces", "lemke", "linear"]
-
-Numbers = NDArray[np.floating[Any]]
-Rows = NDArray[np.intp]
 
 TIE = 500 * np.finfo(np.float64).eps
 """Ratios of a pivoting step that differ by less are equal: some hundred roundings of numbers of magnitude 1."""

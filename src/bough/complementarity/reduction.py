@@ -13,7 +13,7 @@ from bough.complementarity.conditions import NO_NORMAL, Conditions
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import RESIDUAL, ROUNDING, VANISHING
 
-__all__ = ["Problem", "Reduction", "reduced"]
+__all__ = ["Numbers", "Problem", "Reduction", "Rows", "reduced"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]

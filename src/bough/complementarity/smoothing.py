@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.complementarity.reduction import Problem
+from bough.complementarity.reduction import Numbers, Problem
 from bough.complementarity.smooth_program import HALVINGS, PATH_STEPS, Walk, clipped, positive_part, shortened
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["corrected", "failures", "smooth_path", "worst"]
-
-Numbers = NDArray[np.floating[Any]]
 
 NEWTON_WORK, LATER_WORK = 1.6e9, 1.1e9
 """Of all paths no more steps than take so many multiplications, the first number from zero, the second from where to

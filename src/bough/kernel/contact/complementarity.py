@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -193,8 +193,8 @@ def pivoting(
     conflicts, reasons = np.zeros((*status.shape, n), np.bool_), {}
     if (status != SOLVED).any() and np.isfinite(whole[status == SOLVED]).all():
         with np.errstate(over="ignore", invalid="ignore"):
-            solve = complementarity.dantzig if by_rows else complementarity.pivoting
-            reasons = _one_by_one(conditions, arrays, status, whole, conflicts, solve)
+            how = {"solve": complementarity.dantzig} if by_rows else {}
+            reasons = _one_by_one(conditions, arrays, status, whole, conflicts, **how)
     if factor is not None:
         whole[..., n : 3 * n] /= factor
     require_finite_results("pivoting", whole)
@@ -207,7 +207,7 @@ def _one_by_one(
     verdict: FloatArray,
     whole: FloatArray,
     conflicts: NDArray[np.bool_],
-    solve: Callable[..., complementarity.Answer] = complementarity.pivoting,
+    **how: Any,
 ) -> dict[tuple[int, ...], str]:
     """See to the states that are not solved; returns what went wrong in which."""
     n, reasons = conditions.n, {}
@@ -216,7 +216,7 @@ def _one_by_one(
         one = {name: np.ascontiguousarray(a[place]) for name, a in each.items()}
         A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
         further: Any = (conditions, conditions.at_friction(one["mu"]), slip, bounds)
-        f, conflicts[place], reason, pivots = solve(A, b, *further)
+        f, conflicts[place], reason, pivots = complementarity.pivoting(A, b, *further, **how)
         whole[place] = np.concatenate([f, A @ f + b, complementarity.residual(A, b, f, *further), [pivots]])
         if reason:
             reasons[place] = reason
