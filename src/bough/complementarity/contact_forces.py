@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from bough.complementarity.conditions import Conditions
+from bough.complementarity.demands import ZERO
 from bough.complementarity.force_solvers import Solve, by_pivoting
 from bough.scalar import (
     Array,
@@ -48,8 +49,6 @@ FAR = 1e30
 
 TIMES_ANEW = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
-
-ZERO: Scalar = 0.0
 
 
 class ContactRows:
@@ -118,16 +117,10 @@ def contact_forces(
         problem = _Problem(given)
         if start is not None:
             fill(problem.forces, rows.count, indexable(rows.count, start).__getitem__)
-
-        def from_nothing(
-            conditions: Conditions, A: Array, b: Array, mu: Array, _: Array, on: Array, bounds: Array | None
-        ) -> tuple[Array, Scalar, Bool]:
-            return by_pivoting(conditions, A, b, mu, None, on, bounds)
-
-        how = from_nothing if solve is by_pivoting and start is None else solve
+        from_nothing = solve is by_pivoting and start is None
 
         def again(_: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
-            worst, unsolved = problem.solve(how)
+            worst, unsolved = problem.solve(solve, from_nothing)
             return problem.take_in_broken(), worst, select(unsolved, 1.0, 0.0)
 
         begin: tuple[Scalar, Scalar, Scalar] = (1.0, 0.0, 0.0)
@@ -144,11 +137,13 @@ class _Problem:
         self.A, self.base = indexable(n * n, given.A), indexable(n, given.base)
         self.offset = indexable(k, given.offset)
         self.touching = indexable(k, [select(on, 1.0, 0.0) for on in given.active[:k]])
-        self.mu, self.forces = indexable(k, given.mu), array(n)
+        self.friction, self.forces = array(n), array(n)
+        for c in range(k):
+            self.friction[c * rows.axes] = given.mu[c]
         self.follow = array(TANGENTS * k)  # the force along each tangent of what slides, by that of the normal
         self.slips = array(TANGENTS * k)  # 1 where a contact slides along a tangent
         if rows.slides:
-            self._read_sliding(given.sliding)
+            self._read_sliding(given.sliding, given.mu)
         # of limits: the offsets of the lower and the upper side, and the side that is active, or 0
         self.low, self.up, self.side = array(rows.limits), array(rows.limits), array(rows.limits)
         self._read_limits(given.base, given.offset[k:], given.active[k:])
@@ -158,14 +153,14 @@ class _Problem:
             if self.bounds is not None:
                 self.bounds[2 * place], self.bounds[2 * place + 1] = -most, most
 
-    def _read_sliding(self, sliding: Sequence[Scalar]) -> None:
+    def _read_sliding(self, sliding: Sequence[Scalar], mu: Sequence[Scalar]) -> None:
         for c in range(self.rows.contacts):
             along = [sliding[c * TANGENTS + t] for t in range(TANGENTS)]
             slips = [either(x < 0.0, x > 0.0) for x in along]
             if self.rows.friction == "cone":  # along both or not at all
                 slips = [either(*slips)] * TANGENTS
             for t in range(TANGENTS):
-                self.follow[c * TANGENTS + t] = -self.mu[c] * along[t]
+                self.follow[c * TANGENTS + t] = -mu[c] * along[t]
                 self.slips[c * TANGENTS + t] = select(slips[t], 1.0, 0.0)
 
     def _read_limits(self, base: Sequence[Scalar], offset: Sequence[Scalar], active: Sequence[Bool]) -> None:
@@ -183,27 +178,15 @@ class _Problem:
             lower = both(below, either(nearer, negation(above)))
             self.side[c] = select(lower, 1.0, select(above, -1.0, 0.0))
 
-    def solve(self, solve: Solve) -> tuple[Scalar, Bool]:
+    def solve(self, solve: Solve, from_nothing: bool) -> tuple[Scalar, Bool]:
         """Find the forces of all rows that are active; returns the worst failure, and whether they are no solution."""
         rows, n = self.rows, self.rows.count
-        scale = self._scale()
+        scale, on = self._scale()
         start = fill(blank(n), n, lambda i: scale[i] * self.forces[i])
         fill(Part(start, rows.fixed), rows.limits, lambda i: maximum(start[i + rows.fixed], 0.0))
-        friction = array(n)
-
-        def put(c: Index) -> None:
-            friction[c * rows.axes] = self.mu[c]
-
-        each(rows.contacts, put)
         matrix, b = self._matrix(scale), self._right(scale)
-        on = fill(blank(n), n, lambda i: absolute(scale[i]))
-
-        def touch(c: Index) -> None:  # a contact is on or off as a whole
-            for t in range(1, rows.axes):
-                on[c * rows.axes + t] = self.touching[c]
-
-        each(rows.contacts, touch)
-        f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on, self.bounds)
+        given = (rows.conditions, matrix, b, self.friction, None if from_nothing else start, on, self.bounds)
+        f, worst, unsolved = solve(*given)
         fill(self.forces, n, lambda i: scale[i] * f[i])
 
         def slide(c: Index) -> None:
@@ -239,20 +222,26 @@ class _Problem:
         start: Scalar = self.base[i]
         return loop(n, lambda j, y: y + self.A[i * n + j] * self.forces[j], start)
 
-    def _scale(self) -> Array:
-        """1 for rows that get forces, -1 for those of upper limits, 0 for rows that are not active or follow others."""
-        rows, scale = self.rows, blank(self.rows.count)
+    def _scale(self) -> tuple[Array, Array]:
+        """1 for rows that get forces, -1 for those of upper limits, 0 for rows that are not active or follow others.
+
+        Also which rows are on: contacts are as a whole, sliding or not.
+        """
+        rows, scale, on = self.rows, blank(self.rows.count), blank(self.rows.count)
 
         def touch(c: Index) -> None:
-            scale[c * rows.axes] = self.touching[c]
+            touching, normal = self.touching[c], c * rows.axes
+            scale[normal] = on[normal] = touching
             for t in range(rows.axes - 1):
-                scale[c * rows.axes + (1 + t)] = select(self.slips[c * TANGENTS + t] > 0.0, 0.0, self.touching[c])
+                scale[normal + (1 + t)] = select(self.slips[c * TANGENTS + t] > 0.0, 0.0, touching)
+                on[normal + (1 + t)] = touching
 
         each(rows.contacts, touch)
         fill(Part(scale, rows.touch), rows.loops, lambda i: 1.0)
         fill(Part(scale, rows.fixed), rows.limits, lambda i: self.side[i])
         fill(Part(scale, rows.bounded), rows.boxes, lambda i: self.sticks[i])
-        return scale
+        fill(Part(on, rows.touch), rows.count - rows.touch, lambda i: absolute(scale[i + rows.touch]))
+        return scale, on
 
     def _matrix(self, scale: Array) -> Array:
         """A of the rows that get forces, where what slides follows the normals."""

@@ -242,14 +242,12 @@ def least_forces(n: int, L: Array, inverse: Array, forces: Array, weights: Array
         each(d, coefficient, reverse=True)
 
         def product(e: Index) -> None:
-            start: Scalar = 0.0
-            K[d * n + e] = K[e * n + d] = loop(e, lambda i, total: total + weighted[d * n + i] * C[e * n + i], start)
+            K[d * n + e] = K[e * n + d] = inner(Part(weighted, d * n), Part(C, e * n), e)
 
         each(d, product)
         own: Scalar = select(shares, weights[d], 1.0)
         K[d * (n + 1)] = loop(d, lambda i, total: total + weighted[d * n + i] * C[d * n + i], own)
-        none: Scalar = 0.0
-        right[d] = loop(d, lambda i, total: total + weighted[d * n + i] * forces[i], none)
+        right[d] = inner(Part(weighted, d * n), forces, d)
 
     each(n, row)
     sizes = filled(n, lambda k: K[k * (n + 1)])

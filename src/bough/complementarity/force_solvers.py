@@ -6,7 +6,7 @@ The sweeps are those of projected Gauss-Seidel: row after row is given the force
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.demands import ZERO, Demands
@@ -28,7 +28,7 @@ HUGE = 1e30
 """Forces that change by so much, in units of a, lead nowhere: the sweeps end while they are finite."""
 
 
-Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array, Array | None], tuple[Array, Scalar, Bool]]
+Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Any, Array, Array | None], tuple[Array, Scalar, Bool]]
 """From conditions, A, b, coefficients of friction, where to start, which rows are on and bounds of boxes: forces, worst
 failure, whether they are no solution."""
 
