@@ -9,13 +9,13 @@ into the column of the normal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.demands import ZERO
-from bough.complementarity.force_solvers import Solve, by_pivoting
+from bough.complementarity.demands import ZERO, Demands, gauss_seidel
+from bough.complementarity.principal import ROUGHLY, SOLVED, principal
 from bough.scalar import (
     Array,
     Bool,
@@ -39,7 +39,10 @@ from bough.scalar import (
 )  # fmt: skip
 from bough.scalar.tolerances import RESIDUAL
 
-__all__ = ["FAR", "TANGENTS", "ContactRows", "ForceProblem", "Found", "contact_forces"]
+__all__ = [
+    "FAR", "UNMET", "ContactRows", "ForceProblem", "Found", "Solve", "by_guesses", "by_pivoting", "by_sweeps",
+    "contact_forces",
+]  # fmt: skip
 
 TANGENTS = 2
 """Directions of friction of a contact."""
@@ -49,6 +52,12 @@ FAR = 1e30
 
 TIMES_ANEW = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
+
+UNMET = 100.0
+"""Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
+
+ENOUGH = 100
+"""Sweeps that make about right forces of those of the step before."""
 
 
 class ContactRows:
@@ -106,6 +115,56 @@ class Found(NamedTuple):
     forces: Array
     worst: Scalar
     doubtful: Bool
+
+
+Solve: TypeAlias = Callable[[Demands, Any], tuple[Array, Scalar, Bool]]
+"""From what is demanded and where to start: forces, the worst failure, and whether they are no solution."""
+
+
+def by_pivoting(demands: Demands, start: Array | None, brief: bool = False) -> tuple[Array, Scalar, Bool]:
+    """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
+    found = principal(demands, start, ROUGHLY, brief)
+    return found["whole"], _worst(found["whole"], demands.n), found["status"][0] < SOLVED
+
+
+def by_guesses(demands: Demands, start: Array) -> tuple[Array, Scalar, Bool]:
+    """Exact forces where a few guesses find them; else about right ones, by sweeps from those given.
+
+    For steps of time, which cannot wait: what is not right in one is better in the next, which starts from there.
+    """
+    f, worst, unsolved = by_pivoting(demands, start, brief=True)
+
+    def sweep() -> None:
+        fill(f, demands.n, lambda i: start[i])
+        loop(ENOUGH, lambda _, change: demands.sweep(f), ZERO)
+
+    do_when(unsolved, sweep)
+    return f, worst, False
+
+
+def by_sweeps(stop: Array) -> Solve:
+    """Gauss-Seidel until a tolerance or a number of sweeps is reached, both in `stop`.
+
+    Forces that are worse than none lead nowhere, and none are taken for them.
+    """
+
+    def solve(demands: Demands, start: Array) -> tuple[Array, Scalar, Bool]:
+        demands.on = None  # rows that are off have no entries: they may be swept, which is quicker than to skip them
+        n, none = demands.n, array(2)
+        found = gauss_seidel(demands, start, stop)["whole"]
+        none[0] = stop[0]
+        worst, least = _worst(found, n), _worst(gauss_seidel(demands, array(n), none)["whole"], n)
+        unmet = worst > UNMET * stop[0]
+        worse = both(unmet, least < worst)
+        fill(found, n, lambda i: select(worse, 0.0, found[i]))
+        return found, select(worse, least, worst), unmet
+
+    return solve
+
+
+def _worst(whole: Array, n: int) -> Scalar:
+    """By how much the worst row fails, of what `principal` and `gauss_seidel` return."""
+    return loop(n, lambda i, most: maximum(most, whole[i + 2 * n]), ZERO)
 
 
 def contact_forces(
@@ -185,8 +244,8 @@ class _Problem:
         start = fill(blank(n), n, lambda i: scale[i] * self.forces[i])
         fill(Part(start, rows.fixed), rows.limits, lambda i: maximum(start[i + rows.fixed], 0.0))
         matrix, b = self._matrix(scale), self._right(scale)
-        given = (rows.conditions, matrix, b, self.friction, None if from_nothing else start, on, self.bounds)
-        f, worst, unsolved = solve(*given)
+        demands = Demands(rows.conditions, matrix, b, self.friction, bounds=self.bounds, on=on)
+        f, worst, unsolved = solve(demands, None if from_nothing else start)
         fill(self.forces, n, lambda i: scale[i] * f[i])
 
         def slide(c: Index) -> None:

@@ -14,13 +14,16 @@ from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
 from bough.complementarity.elimination import Run
 from bough.scalar import (
     Array,
+    Bool,
     Index,
+    Part,
     Scalar,
     Table,
     absolute,
     array,
     do_when,
     each,
+    either,
     fill,
     gather_index,
     loop,
@@ -33,12 +36,18 @@ from bough.scalar import (
 )
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ZERO", "Demands", "residual"]
+__all__ = ["ZERO", "Demands", "gauss_seidel", "residual"]
 
 C = TypeVar("C")
 Numbers = NDArray[np.floating[Any]]
 
 ZERO: Scalar = 0.0
+
+ENDLESS = 2**31 - 1
+"""The loop over sweeps ends by what it is told, not by its count."""
+
+HUGE = 1e30
+"""Forces that change by so much, in units of a, lead nowhere: the sweeps end while they are finite."""
 
 WIDE = 4
 """So many sums of a scalar product are formed side by side: each waits for its own additions only."""
@@ -230,6 +239,29 @@ class Demands:
             runs.append(Run(start, len(list(some)), size))
             start += runs[-1].count * size
         return runs
+
+
+def gauss_seidel(demands: Demands, start: Array, stop: Array) -> dict[str, Array]:
+    """Sweep over the rows until no force changes by more than a tolerance, or a number of sweeps is reached.
+
+    `stop` holds the tolerance, in units of a, and the number of sweeps. Returns forces, their a, by how much rows fail
+    and the number of sweeps, one after the other.
+    """
+    n, whole = demands.n, array(3 * demands.n + 1)
+    f, a, failing = (Part(whole, k * n) for k in range(3))
+    fill(f, n, lambda i: start[i])
+
+    def sweep(_: Index, carry: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        return demands.sweep(f), carry[1] + 1.0
+
+    def done(carry: tuple[Scalar, Scalar]) -> Bool:
+        return either(either(carry[0] <= stop[0], carry[0] > HUGE), stop[1] <= carry[1])
+
+    _, sweeps = loop(ENDLESS, sweep, (stop[0] + 1.0, ZERO), until=done)
+    fill(a, n, lambda i: demands.value(i, f))
+    demands.fail(f, a, failing)
+    whole[3 * n] = sweeps
+    return {"whole": whole}
 
 
 def residual(

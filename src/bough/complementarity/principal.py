@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bough.complementarity.conditions import Conditions, Kind
+from bough.complementarity.conditions import Kind
 from bough.complementarity.demands import ZERO, Demands
 from bough.complementarity.elimination import shorten_forces, solved
 from bough.complementarity.schedule import Schedule
@@ -64,16 +64,7 @@ LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
 def principal(
-    conditions: Conditions,
-    A: Array,
-    b: Array,
-    mu: Array,
-    slip: Array | None = None,
-    bounds: Array | None = None,
-    on: Array | None = None,
-    start: Array | None = None,
-    roughly: float = 1.0,
-    brief: bool = False,
+    demands: Demands, start: Array | None = None, roughly: float = 1.0, brief: bool = False
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
@@ -81,8 +72,8 @@ def principal(
     forces that do. Where rows nearly depend on each other few digits are left: then conditions that fail by `roughly`
     times `ROUNDING` will do. `brief`: so exactly in all guesses, of which there are few.
     """
-    n, whole, status = conditions.n, array(3 * conditions.n + 1), array(1)
-    search = _Search(Demands(conditions, A, b, mu, slip, bounds, on), whole, start, roughly, brief)
+    n, whole, status = demands.n, array(3 * demands.n + 1), array(1)
+    search = _Search(demands, whole, start, roughly, brief)
     begin = (search.unmet(search.limit * roughly if brief else search.limit), ZERO, ZERO)
     turns = search.schedule.turns
     failures, dependent, pivots = loop(turns, search.turn, begin, until=lambda carry: carry[0] <= 0.0)
@@ -90,11 +81,11 @@ def principal(
     status[0] = select(failures > 0.0, UNSOLVED, SOLVED)
 
     def shorten() -> None:
-        doubtful = shorten_forces(n, A, conditions.of("equality"), search.f)
-        search.demands.values(search.f, search.a)
+        doubtful = shorten_forces(n, demands.A, demands.conditions.of("equality"), search.f)
+        demands.values(search.f, search.a)
         status[0] = select(either(doubtful, search.unmet(search.limit * ROUGHLY) > 0.0), UNSOLVED, SOLVED)
 
-    if "equality" in conditions.kinds:
+    if "equality" in demands.conditions.kinds:
         do_when(both(dependent > 0.0, failures <= 0.0), shorten)
     return {"whole": whole, "status": status}
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
 from bough.backends import Argument
-from bough.complementarity import SOLVED, Conditions
+from bough.complementarity import SOLVED, Conditions, Demands
 from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_plain
 from bough.kernel.compile import get_backend
@@ -344,25 +344,25 @@ def _run(
     return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
 
 
-def _residual(conditions: Conditions, A: Array, b: Array, f: Array, mu: Array, **further: Array) -> dict[str, Array]:
+def _residual(demands: Demands, f: Array) -> dict[str, Array]:
     """By how much rows fail, over scalars."""
-    demands, a, failing = complementarity.Demands(conditions, A, b, mu, **further), *(array(conditions.n) for _ in "12")
+    a, failing = array(demands.n), array(demands.n)
     demands.values(f, a)
     demands.fail(f, a, failing)
     return {"whole": failing}
 
 
 TAKEN = {
-    "pivoting": (complementarity.principal, ("A", "b", "mu", "bounds", "slip")),
-    "gauss_seidel": (complementarity.gauss_seidel, ("A", "b", "mu", "bounds", "start", "stop")),
-    "lcp.residual": (_residual, ("A", "b", "f", "mu", "bounds", "slip")),
+    "pivoting": (complementarity.principal, ("A", "b", "mu", "bounds", "slip"), ()),
+    "gauss_seidel": (complementarity.gauss_seidel, ("A", "b", "mu", "bounds", "start", "stop"), ("start", "stop")),
+    "lcp.residual": (_residual, ("A", "b", "f", "mu", "bounds", "slip"), ("f",)),
 }
-"""What is compiled, by its name, and what it takes."""
+"""What is compiled, by its name, what it takes, and what of that is no part of the problem."""
 
 
 def _solver(conditions: Conditions, name: str) -> Function:
     """One of these functions; coefficients that are negative and bounds in the wrong order are refused."""
-    n, (algorithm, taken) = conditions.n, TAKEN[name]
+    n, (algorithm, taken, beside) = conditions.n, TAKEN[name]
     inputs = [
         Argument(key, shape_of(key, n), finite=key != "bounds", optional=key in ("bounds", "slip")) for key in taken
     ]
@@ -374,7 +374,8 @@ def _solver(conditions: Conditions, name: str) -> Function:
             low, high = x["bounds"][2 * row], x["bounds"][2 * row + 1]
             fine = both(low <= high, both(low < math.inf, high > -math.inf))
             doubt = either(doubt, negation(fine))
-        found: dict[str, Any] = algorithm(conditions, **x)  # type: ignore[operator]
+        demands = Demands(conditions, **{key: value for key, value in x.items() if key not in beside})
+        found: dict[str, Any] = algorithm(demands, *(x[key] for key in beside))  # type: ignore[operator]
         if name == "pivoting":
             found["status"][0] = finite_status(found["status"][0], found["whole"], 3 * n + 1)
         return {**found, "doubt": doubt}

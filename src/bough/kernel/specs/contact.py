@@ -10,8 +10,7 @@ from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
 from bough.algorithms.joint_bounds import bounded_names
 from bough.algorithms.levels import FAR, Dry, Level
 from bough.complementarity import ContactRows, ForceProblem, by_pivoting, by_sweeps, contact_forces
-from bough.complementarity.contact_forces import Found
-from bough.complementarity.force_solvers import Solve
+from bough.complementarity.contact_forces import Found, Solve
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
