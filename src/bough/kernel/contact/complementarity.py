@@ -278,7 +278,8 @@ def gauss_seidel(
     """
     n, stop = row_count(conditions), when_to_stop(tolerance, iterations)
     begin = np.zeros(n) if start is None else start
-    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, "start", begin, stop), n))
+    further = {"start": begin, "stop": stop}
+    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, further), n))
 
 
 def residual(
@@ -319,29 +320,20 @@ def residual(
     >>> bough.lcp.residual(A, b, [0.0, 0], limits)
     array([2., 0.])
     """
-    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, "slip", slip)
+    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, {"slip": slip})
 
 
 def _run(
-    name: str,
-    conditions: Conditions,
-    leading: dict[str, Any],
-    mu: ArrayLike,
-    bounds: ArrayLike | None,
-    optional: str,
-    *further: Any,
+    name: str, conditions: Conditions, leading: dict[str, Any], mu: Any, bounds: Any, further: dict[str, Any]
 ) -> FloatArray:
-    """What a program gives, in the data type of the leading arguments; further ones are taken as they are.
-
-    `optional` is what the first of these is called.
-    """
+    """What a program gives, in the data type of the leading arguments; further ones are taken as they are."""
     n = row_count(conditions)
-    require_plain(f"lcp.{name.removeprefix('lcp.')}", **leading, mu=mu, bounds=bounds, **{optional: further[0]})
+    require_plain(f"lcp.{name.removeprefix('lcp.')}", **leading, mu=mu, bounds=bounds, **further)
     require_given(**leading, mu=mu)
     arrays = [as_floats(key, x, shape_of(key, n)) for key, x in leading.items()]
     dtype = np.result_type(*arrays)
     given = [as_type(dtype, x) for x in arrays] + [*for_all_rows(conditions, mu, bounds, dtype)]
-    return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
+    return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further.values()), None, True)
 
 
 def _residual(demands: Demands, f: Array) -> dict[str, Array]:

@@ -66,13 +66,6 @@ def require_given(**arrays: object) -> None:
             raise ShapeError(f"{name} is None, expected an array")
 
 
-def _require_bounds(conditions: Conditions, bounds: ArrayLike | None) -> ArrayLike:
-    if bounds is None:
-        row = conditions.box[0]
-        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
-    return bounds
-
-
 def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
     pairs = bounds[..., conditions.box, :]
     low, high = pairs[..., 0], pairs[..., 1]
@@ -80,9 +73,8 @@ def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
     if wrong.size:
         *state, k = wrong[0].tolist()
         got, row = pairs[(*state, k)].tolist(), int(conditions.box[k])
-        raise ShapeError(
-            f"bounds{[*state, row]} is {got}, expected a lower force and an upper one that is not below it"
-        )
+        expected = "expected a lower force and an upper one that is not below it"
+        raise ShapeError(f"bounds{[*state, row]} is {got}, {expected}")
 
 
 def as_type(dtype: Any, x: Any) -> Any:
@@ -102,7 +94,10 @@ def for_all_rows(
         friction = friction if friction.ndim else np.full(n, friction)
     if not conditions.box.size:
         return friction, None
-    pairs = as_floats("bounds", _require_bounds(conditions, bounds), (2,)).astype(dtype, copy=False)
+    if bounds is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    pairs = as_floats("bounds", bounds, (2,)).astype(dtype, copy=False)
     return friction, np.broadcast_to(pairs, (n, 2)).copy() if pairs.ndim == 1 else pairs
 
 

@@ -44,10 +44,7 @@ from bough.reading import kind_of, known_name, listed
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
 
-__all__ = [
-    "NO_TOUCH", "LimitKind", "Scene", "place_of", "read_limits", "require_touch", "require_unit", "scene_of",
-    "side_by_side",
-]  # fmt: skip
+__all__ = ["LimitKind", "Scene", "place_of", "read_limits", "require_touch", "require_unit", "scene_of"]
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
 
@@ -108,7 +105,7 @@ class Scene:
         count = self.contacts.count
         if type(value) is float:
             return _uniform(name, value, count)
-        a = value if isinstance(value, np.ndarray) else as_floats(name, value, ())
+        a = side_by_side(value) if isinstance(value, np.ndarray) else as_floats(name, value, ())
         if a.ndim == 0:
             return np.full(count, a, np.float64)
         return np.broadcast_to(a, (*a.shape[:-1], count)) if a.shape[-1] == 1 < count else a
