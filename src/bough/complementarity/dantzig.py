@@ -7,8 +7,6 @@ follows the force of its normal. Without friction it always ends in a solution i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bough.complementarity.pivoting import Answer
@@ -36,20 +34,6 @@ def dantzig(reduction: Reduction) -> Answer:
     return Answer(driven.f, rows, told, driven.pivots)
 
 
-@dataclass
-class _Step:
-    """The longest step along a direction so far, the row that ends it, and where that row goes."""
-
-    length: float = np.inf
-    row: int = -1
-    to: int = BETWEEN
-
-    def reaches(self, distance: float, speed: float, row: int, to: int) -> None:
-        """A row is this far from where it changes, and comes nearer with this speed."""
-        if speed > ROUNDING and max(distance, 0.0) / speed < self.length:
-            self.length, self.row, self.to = max(distance, 0.0) / speed, row, to
-
-
 class _Driven:
     """A problem without equalities, of magnitude 1, whose rows are driven to their conditions one after the other."""
 
@@ -71,13 +55,13 @@ class _Driven:
                 self.known[row] = True
                 return True
             change = self._response(row, toward)
-            step = self._longest(row, toward, a, change)
-            if step.row < 0:
+            length, ending, to = self._longest(row, toward, a, change)
+            if not length < np.inf:
                 return False
-            self.f = self.f + step.length * change
+            self.f = self.f + length * change
             self.pivots += 1
-            if step.row != row:
-                self.at[step.row] = step.to
+            if ending != row:
+                self.at[ending] = to
         return False
 
     def _room(self, k: int, f: Numbers, limits: Numbers) -> tuple[float, float]:
@@ -104,15 +88,15 @@ class _Driven:
             change[free] = np.linalg.lstsq(inner, right, rcond=ROUNDING)[0]
         return np.asarray(S @ change)
 
-    def _longest(self, row: int, toward: float, a: Numbers, change: Numbers) -> _Step:
-        """How far the force of a row may go until it is where it should be, or another row changes."""
-        rate, nothing, step = self.problem.A @ change, np.zeros_like(a), _Step()
-        step.reaches(abs(a[row]), toward * float(rate[row]), row, BETWEEN)
+    def _longest(self, row: int, toward: float, a: Numbers, change: Numbers) -> tuple[float, int, int]:
+        """How far the force of a row may go until it is where it should be, or another row changes; which, where to."""
+        rate, nothing = self.problem.A @ change, np.zeros_like(a)
+        ends = [(abs(a[row]), toward * rate[row], row, BETWEEN)]  # how far off, with what speed
         for k in (*np.flatnonzero(self.known).tolist(), row):
             if k == row or self.at[k] == BETWEEN:
-                room, closing = self._room(k, self.f, self.problem.limits), self._room(k, change, nothing)
-                for distance, speed, to in zip(room, closing, (AT_LOWER, AT_UPPER), strict=True):
-                    step.reaches(distance, -speed if np.isfinite(speed) else 0.0, k, to)
+                room, opening = self._room(k, self.f, self.problem.limits), self._room(k, change, nothing)
+                ends += [(room[to], -opening[to], k, (AT_LOWER, AT_UPPER)[to]) for to in range(2)]
             else:
-                step.reaches(-self.at[k] * float(a[k]), self.at[k] * float(rate[k]), k, BETWEEN)
-        return step
+                ends.append((-self.at[k] * a[k], self.at[k] * rate[k], k, BETWEEN))
+        steps = [(max(far, 0.0) / speed, k, to) for far, speed, k, to in ends if ROUNDING < speed < np.inf]
+        return min(steps, key=lambda step: step[0], default=(np.inf, row, BETWEEN))
