@@ -117,17 +117,17 @@ class Found(NamedTuple):
     doubtful: Bool
 
 
-Solve: TypeAlias = Callable[[Demands, Any], tuple[Array, Scalar, Bool]]
-"""From what is demanded and where to start: forces, the worst failure, and whether they are no solution."""
+Solve: TypeAlias = Callable[[Demands, Any], Found]
+"""From what is demanded and where to start."""
 
 
-def by_pivoting(demands: Demands, start: Array | None, brief: bool = False) -> tuple[Array, Scalar, Bool]:
+def by_pivoting(demands: Demands, start: Array | None, brief: bool = False) -> Found:
     """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
     found = principal(demands, start, ROUGHLY, brief)
-    return found["whole"], _worst(found["whole"], demands.n), found["status"][0] < SOLVED
+    return Found(found["whole"], _worst(found["whole"], demands.n), found["status"][0] < SOLVED)
 
 
-def by_guesses(demands: Demands, start: Array) -> tuple[Array, Scalar, Bool]:
+def by_guesses(demands: Demands, start: Array) -> Found:
     """Exact forces where a few guesses find them; else about right ones, by sweeps from those given.
 
     For steps of time, which cannot wait: what is not right in one is better in the next, which starts from there.
@@ -139,27 +139,23 @@ def by_guesses(demands: Demands, start: Array) -> tuple[Array, Scalar, Bool]:
         loop(ENOUGH, lambda _, change: demands.sweep(f), ZERO)
 
     do_when(unsolved, sweep)
-    return f, worst, False
+    return Found(f, worst, False)
 
 
-def by_sweeps(stop: Array) -> Solve:
+def by_sweeps(stop: Array, demands: Demands, start: Array) -> Found:
     """Gauss-Seidel until a tolerance or a number of sweeps is reached, both in `stop`.
 
     Forces that are worse than none lead nowhere, and none are taken for them.
     """
-
-    def solve(demands: Demands, start: Array) -> tuple[Array, Scalar, Bool]:
-        demands.on = None  # rows that are off have no entries: they may be swept, which is quicker than to skip them
-        n, none = demands.n, array(2)
-        found = gauss_seidel(demands, start, stop)["whole"]
-        none[0] = stop[0]
-        worst, least = _worst(found, n), _worst(gauss_seidel(demands, array(n), none)["whole"], n)
-        unmet = worst > UNMET * stop[0]
-        worse = both(unmet, least < worst)
-        fill(found, n, lambda i: select(worse, 0.0, found[i]))
-        return found, select(worse, least, worst), unmet
-
-    return solve
+    demands.on = None  # rows that are off have no entries: they may be swept, which is quicker than to skip them
+    n, none = demands.n, array(2)
+    found = gauss_seidel(demands, start, stop)["whole"]
+    none[0] = stop[0]
+    worst, least = _worst(found, n), _worst(gauss_seidel(demands, array(n), none)["whole"], n)
+    unmet = worst > UNMET * stop[0]
+    worse = both(unmet, least < worst)
+    fill(found, n, lambda i: select(worse, 0.0, found[i]))
+    return Found(found, select(worse, least, worst), unmet)
 
 
 def _worst(whole: Array, n: int) -> Scalar:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from bough import complementarity
 from bough.complementarity import ContactRows, Demands, ForceProblem, contact_forces
-from bough.complementarity.contact_forces import Solve
-from bough.scalar import Array, Bool, Scalar
+from bough.complementarity.contact_forces import Found, Solve
+from bough.scalar import Array
 from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["Forces", "forces_of_state", "impact_of_state", "unmet_by_sweeps"]
@@ -72,14 +72,14 @@ def forces_of_state(problem: ForceProblem) -> Forces:
     """Exact forces; if there are none, the nearest, and what conflicts."""
     worst, unmet, undecided = 0.0, np.zeros(0, np.bool_), False
 
-    def solve(demands: Demands, start: object) -> tuple[Array, Scalar, Bool]:
+    def solve(demands: Demands, start: object) -> Found:
         nonlocal worst, unmet, undecided
         part = _Part(demands)
         answer = complementarity.pivoting(*part.problem)
         worst = float(part.failing(answer.f).max(initial=0.0))
         unmet = part.spread(answer.conflicts & (worst > RESIDUAL))  # where b is small, nothing contradicts
         undecided = answer.undecided and bool(unmet.any())
-        return part.spread(answer.f).tolist(), worst, False
+        return Found(part.spread(answer.f).tolist(), worst, False)
 
     forces = _solve(problem, solve, problem.active)
     return Forces(forces, worst, _conditions_of_rows(problem, unmet), undecided)
@@ -112,11 +112,11 @@ def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bool
     given[sides] *= pushing[sides]
     acting = np.concatenate([pushing[: rows.touch : rows.axes], pushing[sides]])
 
-    def look(demands: Demands, start: Array) -> tuple[Array, Scalar, Bool]:
+    def look(demands: Demands, start: Array) -> Found:
         nonlocal unmet
         part = _Part(demands)
         unmet = part.spread(part.failing(np.array(start)[part.rows]) > limit)
-        return start, 0.0, True
+        return Found(start, 0.0, True)
 
     _solve(problem, look, problem.active | acting, given)
     return _conditions_of_rows(problem, unmet)
