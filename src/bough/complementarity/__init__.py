@@ -1,8 +1,7 @@
 """Complementarity: forces of equalities, one-sided conditions and friction, exactly by pivoting or by Gauss-Seidel."""
 
-from bough.complementarity.conditions import NO_NORMAL, Conditions
+from bough.complementarity.conditions import FAR, NO_NORMAL, Conditions
 from bough.complementarity.contact_forces import (
-    FAR,
     UNMET,
     ContactRows,
     ForceProblem,

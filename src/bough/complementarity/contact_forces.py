@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from bough.complementarity.conditions import Conditions
+from bough.complementarity.conditions import FAR, Conditions
 from bough.complementarity.demands import ZERO, Demands, gauss_seidel
 from bough.complementarity.principal import ROUGHLY, SOLVED, principal
 from bough.scalar import (
@@ -40,15 +40,12 @@ from bough.scalar import (
 from bough.scalar.tolerances import RESIDUAL
 
 __all__ = [
-    "FAR", "UNMET", "ContactRows", "ForceProblem", "Found", "Solve", "by_guesses", "by_pivoting", "by_sweeps",
+    "UNMET", "ContactRows", "ForceProblem", "Found", "Solve", "by_guesses", "by_pivoting", "by_sweeps",
     "contact_forces",
 ]  # fmt: skip
 
 TANGENTS = 2
 """Directions of friction of a contact."""
-
-FAR = 1e30
-"""The offset of a condition that no force can break, and the largest gap there is."""
 
 TIMES_ANEW = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""

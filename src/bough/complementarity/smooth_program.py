@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bough.complementarity.conditions import NO_NORMAL, Kind
+from bough.complementarity.conditions import FAR, NO_NORMAL, Kind
 from bough.complementarity.demands import ZERO, Demands
 from bough.complementarity.elimination import solved
 from bough.scalar import (
@@ -62,9 +62,6 @@ it does not."""
 
 NEAR_ENOUGH = 1e-10
 """Forces that fail by less, in a problem of magnitude 1, end the path."""
-
-FAR = 1e30
-"""A bound this large is none."""
 
 Pair: TypeAlias = tuple[Scalar, Scalar]
 
@@ -221,7 +218,14 @@ class _Rounded:
             elif kind == "inequality":
                 forces[i], self.own[i] = positive_part(w, four)
             elif kind == "box":
-                self._put_box(i, w, four)
+                low, high = demands.bounds_of(kind, i, normal, f)
+                bounded = both(low > -FAR, high < FAR)
+                half = select(bounded, (high - low) * 0.5, 0.0)
+                middle = select(bounded, (high + low) * 0.5, 0.0)
+                short, own, _ = clipped(w - middle, half, four)
+                within = select(both(low < w, w < high), 1.0, 0.0)
+                forces[i] = select(bounded, middle + short, maximum(low, minimum(high, w)))
+                self.own[i] = select(bounded, own, within)
             else:
                 low, high = demands.slopes(i, normal)
                 middle, half, load = (low + high) * 0.5, (high - low) * 0.5, forces[normal]
@@ -234,17 +238,6 @@ class _Rounded:
             return total
 
         return sqrt(demands.each(row, ZERO) / maximum(self.count, 1.0))
-
-    def _put_box(self, i: Index, w: Scalar, four: Scalar) -> None:
-        assert self.demands.bounds is not None
-        low, high = self.demands.bounds[i * 2], self.demands.bounds[i * 2 + 1]
-        bounded = both(low > -FAR, high < FAR)
-        half = select(bounded, (high - low) * 0.5, 0.0)
-        middle = select(bounded, (high + low) * 0.5, 0.0)
-        short, own, _ = clipped(w - middle, half, four)
-        within = both(low < w, w < high)
-        self.forces[i] = select(bounded, middle + short, maximum(low, minimum(high, w)))
-        self.own[i] = select(bounded, own, select(within, 1.0, 0.0))
 
     def _put_cone(self, i: Index, normal: Index, x: Scalar, y: Scalar, four: Scalar, slopes: bool) -> None:
         mu = self.demands.mu[normal]

@@ -196,7 +196,8 @@ def _failure_in_words(
     tolerance: float,
 ) -> str:
     """Why there is no assembly from a guess to a state (nq), and what may help; without `steps` none led nearer."""
-    rows = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.excess_names]
+    rows = [f"constraint {name!r}" for name in bounds.model.constraint_names]
+    rows += [f"limit of {bounds.names[k]}" for k in np.flatnonzero(~bounds.firm)]
     row = int(np.argmax(np.abs(off)))
     worst = float(abs(off[row]))
     text = f"{rows[row]} is not met{where}: it is off by {worst:.3g} m or rad, expected at most {tolerance:g}"

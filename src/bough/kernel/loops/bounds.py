@@ -61,11 +61,6 @@ class Bounds:
         """By how much coordinates that cannot be set by themselves are past their limits (states, ·)."""
         return self._beyond(self._coordinates(q))[:, ~self.firm]
 
-    @property
-    def excess_names(self) -> list[str]:
-        """Names of the limits that may be passed on the way, in the order of `excess`."""
-        return [f"limit of {self.names[k]}" for k in np.flatnonzero(~self.firm)]
-
     def at_limits(self, q: FloatArray) -> NDArray[np.bool_]:
         """Whether each coordinate is at a limit, or past it (states, rows)."""
         c = self._coordinates(q)

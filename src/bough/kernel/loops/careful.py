@@ -34,11 +34,6 @@ Run: TypeAlias = Callable[[str, Arrays], Any]
 """What runs an algorithm, by name, on a model or on one with parameters: returns its array, or a tuple of them."""
 
 
-def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
-    """Run an algorithm on a model."""
-    return entry(model, name, algorithm)(*map(arrays.get, spec(name).inputs), None, check)
-
-
 def _by_rank(model: Model, options: Options, run: Run, arrays: Arrays) -> Nearest:
     """Accelerations, multipliers and rank; what overflows is refused."""
     with refusing_overflow("motion with constraints"):
@@ -138,11 +133,14 @@ def mending(
     careful = partial(CAREFUL[name], model, options)
     axes = {argument.name: len(argument.shape) for argument in inputs_of(model, name, options)}
 
+    def on_model(name: str, arrays: Arrays) -> Any:
+        return entry(model, name, algorithm)(*map(arrays.get, spec(name).inputs), None, True)
+
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        plain = partial(on_model, model, True)
-        return mend_states(
-            lambda some: careful(run(some) if run else plain, some), axes, arrays, results, verdicts != 0
-        )
+        def found(some: dict[str, FloatArray]) -> Results:
+            return careful(run(some) if run else on_model, some)
+
+        return mend_states(found, axes, arrays, results, verdicts != 0)
 
     return explain
 
