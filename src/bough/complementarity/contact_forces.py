@@ -90,16 +90,13 @@ class ContactRows:
 
 @dataclass(frozen=True, eq=False)
 class ForceProblem:
-    """What the forces of all rows follow from, in one state; over scalars, or as arrays of NumPy for the careful route.
-
-    `offset` and `active` are those of contacts and then of sides of limits.
-    """
+    """What the forces of all rows follow from, in one state: scalars, or arrays of NumPy for the careful route."""
 
     rows: ContactRows
     A: Any
     base: Any
-    offset: Any
-    active: Any
+    offset: Any  # of contacts, and then of sides of limits
+    active: Any  # of the same
     sliding: Any  # directions along the tangents of each contact, if contacts may slide already
     mu: Any  # of each contact
     most: Any = ()  # what each force with bounds may be
@@ -125,10 +122,7 @@ def by_pivoting(demands: Demands, start: Array | None, brief: bool = False) -> F
 
 
 def by_guesses(demands: Demands, start: Array) -> Found:
-    """Exact forces where a few guesses find them; else about right ones, by sweeps from those given.
-
-    For steps of time, which cannot wait: what is not right in one is better in the next, which starts from there.
-    """
+    """Exact forces if a few guesses find them, else better ones than those given: the next step starts from there."""
     f, worst, unsolved = by_pivoting(demands, start, brief=True)
 
     def sweep() -> None:
@@ -140,10 +134,7 @@ def by_guesses(demands: Demands, start: Array) -> Found:
 
 
 def by_sweeps(stop: Array, demands: Demands, start: Array) -> Found:
-    """Gauss-Seidel until a tolerance or a number of sweeps is reached, both in `stop`.
-
-    Forces that are worse than none lead nowhere, and none are taken for them.
-    """
+    """Forces after sweeps (see `gauss_seidel`), or none where those are worse than none, which lead nowhere."""
     demands.on = None  # rows that are off have no entries: they may be swept, which is quicker than to skip them
     n, none = demands.n, array(2)
     found = gauss_seidel(demands, start, stop)["whole"]
@@ -275,15 +266,12 @@ class _Problem:
         return loop(n, lambda j, y: y + self.A[i * n + j] * self.forces[j], start)
 
     def _scale(self) -> tuple[Array, Array]:
-        """1 for rows that get forces, -1 for those of upper limits, 0 for rows that are not active or follow others.
-
-        Also which rows are on: contacts are as a whole, sliding or not.
-        """
+        """1 for rows with forces, -1 for upper limits, 0 for rows that are off or follow others; and which are on."""
         rows, scale, on = self.rows, blank(self.rows.count), blank(self.rows.count)
 
         def touch(c: Index) -> None:
             touching, normal = self.touching[c], c * rows.axes
-            scale[normal] = on[normal] = touching
+            scale[normal] = on[normal] = touching  # a contact is on as a whole, sliding or not
             for t in range(rows.axes - 1):
                 scale[normal + (1 + t)] = select(self.slips[c * TANGENTS + t] > 0.0, 0.0, touching)
                 on[normal + (1 + t)] = touching

@@ -119,10 +119,7 @@ class Demands:
     # ---- row after row -----------------------------------------------------------------------------------------------
 
     def each(self, rule: Callable[[Kind, Index, Index, C], C], carry: C) -> C:
-        """Run ``carry = rule(kind, row, its normal, carry)`` for row after row, the two rows of a cone as one.
-
-        Normals come before their friction.
-        """
+        """Run ``carry = rule(kind, row, its normal, carry)`` row after row, normals before friction, a cone at once."""
         kinds, count, which, places, normals = self._blocks
 
         def block(k: Index, carry: C) -> C:
@@ -189,10 +186,7 @@ class Demands:
         self.each(row, ())
 
     def sweep(self, f: Array) -> Scalar:
-        """Give row after row the force it wants, within its bounds.
-
-        Returns the largest change, a change of force counting by the change of its own a that it makes.
-        """
+        """Give row after row the force it wants, within its bounds; returns the largest change, in units of its a."""
 
         def wanted(i: Index, size: Scalar) -> Scalar:
             """The force that would make a zero, if the row were as heavy as said; zero where no force moves it."""

@@ -187,10 +187,7 @@ class Elimination:
 
 
 def judge_pivot(pivot: Scalar, most: Scalar) -> tuple[Bool, Bool, Scalar]:
-    """Whether a row depends on those before it, whether that is unclear, and one over its pivot, or zero if it does.
-
-    `most` is what the pivot is left of.
-    """
+    """Whether a row depends on those before it, if that is unclear, and 1 / pivot or 0; the pivot is left of `most`."""
     left_out = pivot <= most * SINGULAR_VALUE**2
     unclear = both(most * SINGULAR_VALUE**2 < pivot, pivot < most * SINGULAR_VALUE)
     return left_out, unclear, select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
@@ -261,10 +258,7 @@ def least_forces(n: int, L: Array, inverse: Array, forces: Array, weights: Array
 
 
 def shorten_forces(n: int, A: Array, rows: NDArray[np.intp], f: Array) -> Bool:
-    """Give some of n rows the smallest forces that do the same to them; returns whether that is in doubt.
-
-    Each force is measured by what it does to its own row.
-    """
+    """Give some rows the forces that do the same and are smallest, by what each does to its row; returns any doubt."""
     table, count, own = Table("shortened", rows), rows.size, array(rows.size**2)
 
     def copy(i: Index) -> None:

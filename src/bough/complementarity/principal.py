@@ -154,10 +154,7 @@ class _Search:
         return self.unmet(RESIDUAL * self._size, RESIDUAL)
 
     def _wish(self) -> Scalar:
-        """Fill in the side that each row wants, and by how much each contact that wants another one fails.
-
-        Rows that belong to no contact count by themselves. Returns the most.
-        """
+        """Fill in which side rows want, and by how much contacts, or rows of none, fail that want another; the most."""
         demands, f, a, urgent = self.demands, self.f, self.a, self.urgent
         fill(urgent, self.n, lambda i: 0.0)
 

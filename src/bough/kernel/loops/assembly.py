@@ -107,10 +107,7 @@ def assemble(
 def _close_loops(
     bounds: Bounds, states: FloatArray, tolerance: float, iterations: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Move states (n, nq) to where constraints and limits are met, or nearly so.
-
-    Returns by how much they are not (n, ·), and where no step led any nearer (n).
-    """
+    """Move states (n, nq) to constraints and limits; returns what is left (n, ·), and where no step led nearer (n)."""
     model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
     off, on_positions = _misses(bounds, states), position_rows(model)[:, np.newaxis]
     for _ in range(iterations):
@@ -132,10 +129,7 @@ def _close_loops(
 def _from_elsewhere(
     bounds: Bounds, first: FloatArray, states: FloatArray, off: FloatArray, tolerance: float, iterations: int
 ) -> None:
-    """Close states that a limit keeps open from other starts, further and further from the first guess.
-
-    These are the same in every call: on the way to configurations drawn within the limits.
-    """
+    """Close states that a limit keeps open from starts further and further away, the same ones in every call."""
     lost = np.flatnonzero(_are_open(off, tolerance) & bounds.at_limits(states).any(axis=-1))
     if not lost.size:
         return

@@ -240,10 +240,7 @@ def reactions(
 
 
 def program_pays(model: Model) -> bool:
-    """Whether a program takes less time than a rank test by singular values, which takes some 4 k n² + n³ operations.
-
-    It does but where very many rows hold few bodies.
-    """
+    """Whether a program is faster than a rank test by singular values: not where very many rows hold few bodies."""
     k, n = len(model.constraint_names), model.nv
     operations = saddle_tree(mechanism(model), "soon").operations
     return operations * PROGRAM_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS
