@@ -207,14 +207,9 @@ class _Problem:
                 self.slips[c * TANGENTS + t] = select(slips[t], 1.0, 0.0)
 
     def _read_limits(self, base: Sequence[Scalar], offset: Sequence[Scalar], active: Sequence[Bool]) -> None:
+        sides, none = dict(zip(self.rows.sides, zip(offset, active, strict=True), strict=True)), (FAR, False)
         for c in range(self.rows.limits):
-            low = up = FAR  # type: Scalar
-            below = above = False  # type: Bool
-            for k, (coordinate, sign) in enumerate(self.rows.sides):
-                if coordinate == c and sign > 0.0:
-                    low, below = offset[k], active[k]
-                elif coordinate == c:
-                    up, above = offset[k], active[k]
+            (low, below), (up, above) = (sides.get((c, sign), none) for sign in (1.0, -1.0))
             y = base[self.rows.fixed + c]
             nearer = y + low <= up - y  # where both are active
             self.low[c], self.up[c] = low, up

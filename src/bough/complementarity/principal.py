@@ -128,8 +128,9 @@ class _Search:
         if schedule.smooths:
             each(gather_index(schedule.smooth, k), lambda _: self._smooth())
         worst = self._wish()
-        guess = _Guess(self, gather(schedule.alone, k) > 0.0, worst)
-        soft, pivots = gather(schedule.soft, k), demands.each(guess.row, ZERO)
+        alone, soft = gather(schedule.alone, k) > 0.0, gather(schedule.soft, k)
+        guess = _Guess(self, alone, worst)
+        pivots = demands.each(guess.row, ZERO)
         dependent = guess.follow(soft)
         demands.values(f, a)
         failures = self.unmet(self.limit * gather(schedule.roughly, k))
@@ -160,7 +161,7 @@ class _Search:
 
         def note(i: Index, owner: Index, side: Scalar, most: Scalar) -> Scalar:
             self.wishes[i] = side
-            fails = select(_same(side, self.sides[i]), 0.0, self._weights[i] * self.failing[i])
+            fails = select(_is_at(self.sides, i, side), 0.0, self._weights[i] * self.failing[i])
             urgent[owner] = maximum(urgent[owner], fails)
             return maximum(most, fails)
 
@@ -183,8 +184,8 @@ class _Search:
         return demands.each(row, ZERO)
 
 
-def _same(side: Scalar, other: Scalar) -> Bool:
-    return both(side <= other, other <= side)
+def _is_at(sides: Array, i: Index, side: Scalar) -> Bool:
+    return both(side <= sides[i], sides[i] <= side)
 
 
 class _Turn(NamedTuple):
@@ -241,7 +242,7 @@ class _Guess:
     def _note(self, i: Index, side: Scalar, force: Scalar, pressed: Bool = True) -> Scalar:
         """Write down a row, which is at its lower bound if it is not pressed; returns 1 if it was elsewhere before."""
         self._sides[i], self._forces[i] = select(pressed, side, LOW), force
-        same = _same(side, self._search.sides[i])
+        same = _is_at(self._search.sides, i, side)
         self._search.sides[i] = side
         return select(same, 0.0, 1.0)
 
