@@ -10,7 +10,7 @@ import pytest
 
 import bough
 from bough import complementarity
-from bough.complementarity import Conditions, principal
+from bough.complementarity import Conditions, Demands, principal
 from bough.complementarity.reduction import Problem as Whole
 from bough.complementarity.smoothing import smooth_path, worst
 from bough.kernel.contact.complementarity import gauss_seidel, pivoting
@@ -187,7 +187,8 @@ def test_floats_and_back_ends_agree(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(interpreted.f, compiled.f, atol=1e-9)
     np.testing.assert_array_equal(interpreted.pivots, compiled.pivots)
     for k in range(count):
-        result = principal(kinds, A[k].ravel().tolist(), b[k].tolist(), [0.4] * n, bounds=[*bounds] * n)
+        given = (A[k].ravel().tolist(), b[k].tolist(), [0.4] * n)
+        result = principal(Demands(kinds, *given, bounds=[*bounds] * n))
         np.testing.assert_allclose(result["whole"][:n], compiled.f[k], atol=1e-9)  # type: ignore[index]
         assert result["status"][0] > 0
 

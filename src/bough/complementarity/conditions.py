@@ -14,13 +14,16 @@ from bough.errors import ModelError
 from bough.reading import known_name, listed, whole_number
 from bough.scalar.lazy import cached_property
 
-__all__ = ["KINDS", "NO_NORMAL", "Conditions", "Kind"]
+__all__ = ["FAR", "KINDS", "NO_NORMAL", "Conditions", "Kind"]
 
 Kind: TypeAlias = Literal["equality", "inequality", "pyramid", "cone", "box"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NO_NORMAL = -1
 """In place of the number of a row: there is none."""
+
+FAR = 1e30
+"""The offset of a condition that no force can break, the largest gap there is, and a bound of a force that is none."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,11 @@ class Conditions:
     def at_friction(self, mu: NDArray[Any]) -> NDArray[Any]:
         """Return friction coefficients (..., n) at the friction rows, from those at the normal rows."""
         return np.where(self.normal == NO_NORMAL, mu.dtype.type(0), mu[..., self.normal])
+
+    @cached_property
+    def in_order(self) -> list[int]:
+        """All rows, normals before their friction."""
+        return sorted(range(self.n), key=lambda i: (max(i, self.normals[i]), self.normals[i] > i, i))
 
     @cached_property
     def inequality(self) -> NDArray[np.intp]:

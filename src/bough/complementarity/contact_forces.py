@@ -9,12 +9,13 @@ into the column of the normal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from bough.complementarity.conditions import Conditions
-from bough.complementarity.force_solvers import Solve, by_pivoting
+from bough.complementarity.conditions import FAR, Conditions
+from bough.complementarity.demands import ZERO, Demands, gauss_seidel
+from bough.complementarity.principal import ROUGHLY, SOLVED, principal
 from bough.scalar import (
     Array,
     Bool,
@@ -38,18 +39,22 @@ from bough.scalar import (
 )  # fmt: skip
 from bough.scalar.tolerances import RESIDUAL
 
-__all__ = ["FAR", "TANGENTS", "ContactRows", "ForceProblem", "Found", "contact_forces"]
+__all__ = [
+    "UNMET", "ContactRows", "ForceProblem", "Found", "Solve", "by_guesses", "by_pivoting", "by_sweeps",
+    "contact_forces",
+]  # fmt: skip
 
 TANGENTS = 2
 """Directions of friction of a contact."""
 
-FAR = 1e30
-"""The offset of a condition that no force can break, and the largest gap there is."""
-
 TIMES_ANEW = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
 
-ZERO: Scalar = 0.0
+UNMET = 100.0
+"""Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
+
+ENOUGH = 100
+"""Sweeps that make about right forces of those of the step before."""
 
 
 class ContactRows:
@@ -85,16 +90,13 @@ class ContactRows:
 
 @dataclass(frozen=True, eq=False)
 class ForceProblem:
-    """What the forces of all rows follow from, in one state; over scalars, or as arrays of NumPy for the careful route.
-
-    `offset` and `active` are those of contacts and then of sides of limits.
-    """
+    """What the forces of all rows follow from, in one state: scalars, or arrays of NumPy for the careful route."""
 
     rows: ContactRows
     A: Any
     base: Any
-    offset: Any
-    active: Any
+    offset: Any  # of contacts, and then of sides of limits
+    active: Any  # of the same
     sliding: Any  # directions along the tangents of each contact, if contacts may slide already
     mu: Any  # of each contact
     most: Any = ()  # what each force with bounds may be
@@ -109,6 +111,46 @@ class Found(NamedTuple):
     doubtful: Bool
 
 
+Solve: TypeAlias = Callable[[Demands, Any], Found]
+"""From what is demanded and where to start."""
+
+
+def by_pivoting(demands: Demands, start: Array | None, brief: bool = False) -> Found:
+    """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
+    found = principal(demands, start, ROUGHLY, brief)
+    return Found(found["whole"], _worst(found["whole"], demands.n), found["status"][0] < SOLVED)
+
+
+def by_guesses(demands: Demands, start: Array) -> Found:
+    """Exact forces if a few guesses find them, else better ones than those given: the next step starts from there."""
+    f, worst, unsolved = by_pivoting(demands, start, brief=True)
+
+    def sweep() -> None:
+        fill(f, demands.n, lambda i: start[i])
+        loop(ENOUGH, lambda _, change: demands.sweep(f), ZERO)
+
+    do_when(unsolved, sweep)
+    return Found(f, worst, False)
+
+
+def by_sweeps(stop: Array, demands: Demands, start: Array) -> Found:
+    """Forces after sweeps (see `gauss_seidel`), or none where those are worse than none, which lead nowhere."""
+    demands.on = None  # rows that are off have no entries: they may be swept, which is quicker than to skip them
+    n, none = demands.n, array(2)
+    found = gauss_seidel(demands, start, stop)["whole"]
+    none[0] = stop[0]
+    worst, least = _worst(found, n), _worst(gauss_seidel(demands, array(n), none)["whole"], n)
+    unmet = worst > UNMET * stop[0]
+    worse = both(unmet, least < worst)
+    fill(found, n, lambda i: select(worse, 0.0, found[i]))
+    return Found(found, select(worse, least, worst), unmet)
+
+
+def _worst(whole: Array, n: int) -> Scalar:
+    """By how much the worst row fails, of what `principal` and `gauss_seidel` return."""
+    return loop(n, lambda i, most: maximum(most, whole[i + 2 * n]), ZERO)
+
+
 def contact_forces(
     given: ForceProblem, solve: Solve = by_pivoting, start: Array | None = None, times: int = TIMES_ANEW
 ) -> Found:
@@ -118,16 +160,10 @@ def contact_forces(
         problem = _Problem(given)
         if start is not None:
             fill(problem.forces, rows.count, indexable(rows.count, start).__getitem__)
-
-        def from_nothing(
-            conditions: Conditions, A: Array, b: Array, mu: Array, _: Array, on: Array, bounds: Array | None
-        ) -> tuple[Array, Scalar, Bool]:
-            return by_pivoting(conditions, A, b, mu, None, on, bounds)
-
-        how = from_nothing if solve is by_pivoting and start is None else solve
+        from_nothing = solve is by_pivoting and start is None
 
         def again(_: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
-            worst, unsolved = problem.solve(how)
+            worst, unsolved = problem.solve(solve, from_nothing)
             return problem.take_in_broken(), worst, select(unsolved, 1.0, 0.0)
 
         begin: tuple[Scalar, Scalar, Scalar] = (1.0, 0.0, 0.0)
@@ -144,11 +180,13 @@ class _Problem:
         self.A, self.base = indexable(n * n, given.A), indexable(n, given.base)
         self.offset = indexable(k, given.offset)
         self.touching = indexable(k, [select(on, 1.0, 0.0) for on in given.active[:k]])
-        self.mu, self.forces = indexable(k, given.mu), array(n)
+        self.friction, self.forces = array(n), array(n)
+        for c in range(k):
+            self.friction[c * rows.axes] = given.mu[c]
         self.follow = array(TANGENTS * k)  # the force along each tangent of what slides, by that of the normal
         self.slips = array(TANGENTS * k)  # 1 where a contact slides along a tangent
         if rows.slides:
-            self._read_sliding(given.sliding)
+            self._read_sliding(given.sliding, given.mu)
         # of limits: the offsets of the lower and the upper side, and the side that is active, or 0
         self.low, self.up, self.side = array(rows.limits), array(rows.limits), array(rows.limits)
         self._read_limits(given.base, given.offset[k:], given.active[k:])
@@ -158,52 +196,35 @@ class _Problem:
             if self.bounds is not None:
                 self.bounds[2 * place], self.bounds[2 * place + 1] = -most, most
 
-    def _read_sliding(self, sliding: Sequence[Scalar]) -> None:
+    def _read_sliding(self, sliding: Sequence[Scalar], mu: Sequence[Scalar]) -> None:
         for c in range(self.rows.contacts):
             along = [sliding[c * TANGENTS + t] for t in range(TANGENTS)]
             slips = [either(x < 0.0, x > 0.0) for x in along]
             if self.rows.friction == "cone":  # along both or not at all
                 slips = [either(*slips)] * TANGENTS
             for t in range(TANGENTS):
-                self.follow[c * TANGENTS + t] = -self.mu[c] * along[t]
+                self.follow[c * TANGENTS + t] = -mu[c] * along[t]
                 self.slips[c * TANGENTS + t] = select(slips[t], 1.0, 0.0)
 
     def _read_limits(self, base: Sequence[Scalar], offset: Sequence[Scalar], active: Sequence[Bool]) -> None:
+        sides, none = dict(zip(self.rows.sides, zip(offset, active, strict=True), strict=True)), (FAR, False)
         for c in range(self.rows.limits):
-            low = up = FAR  # type: Scalar
-            below = above = False  # type: Bool
-            for k, (coordinate, sign) in enumerate(self.rows.sides):
-                if coordinate == c and sign > 0.0:
-                    low, below = offset[k], active[k]
-                elif coordinate == c:
-                    up, above = offset[k], active[k]
+            (low, below), (up, above) = (sides.get((c, sign), none) for sign in (1.0, -1.0))
             y = base[self.rows.fixed + c]
             nearer = y + low <= up - y  # where both are active
             self.low[c], self.up[c] = low, up
             lower = both(below, either(nearer, negation(above)))
             self.side[c] = select(lower, 1.0, select(above, -1.0, 0.0))
 
-    def solve(self, solve: Solve) -> tuple[Scalar, Bool]:
+    def solve(self, solve: Solve, from_nothing: bool) -> tuple[Scalar, Bool]:
         """Find the forces of all rows that are active; returns the worst failure, and whether they are no solution."""
         rows, n = self.rows, self.rows.count
-        scale = self._scale()
+        scale, on = self._scale()
         start = fill(blank(n), n, lambda i: scale[i] * self.forces[i])
         fill(Part(start, rows.fixed), rows.limits, lambda i: maximum(start[i + rows.fixed], 0.0))
-        friction = array(n)
-
-        def put(c: Index) -> None:
-            friction[c * rows.axes] = self.mu[c]
-
-        each(rows.contacts, put)
         matrix, b = self._matrix(scale), self._right(scale)
-        on = fill(blank(n), n, lambda i: absolute(scale[i]))
-
-        def touch(c: Index) -> None:  # a contact is on or off as a whole
-            for t in range(1, rows.axes):
-                on[c * rows.axes + t] = self.touching[c]
-
-        each(rows.contacts, touch)
-        f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on, self.bounds)
+        demands = Demands(rows.conditions, matrix, b, self.friction, bounds=self.bounds, on=on)
+        f, worst, unsolved = solve(demands, None if from_nothing else start)
         fill(self.forces, n, lambda i: scale[i] * f[i])
 
         def slide(c: Index) -> None:
@@ -239,20 +260,23 @@ class _Problem:
         start: Scalar = self.base[i]
         return loop(n, lambda j, y: y + self.A[i * n + j] * self.forces[j], start)
 
-    def _scale(self) -> Array:
-        """1 for rows that get forces, -1 for those of upper limits, 0 for rows that are not active or follow others."""
-        rows, scale = self.rows, blank(self.rows.count)
+    def _scale(self) -> tuple[Array, Array]:
+        """1 for rows with forces, -1 for upper limits, 0 for rows that are off or follow others; and which are on."""
+        rows, scale, on = self.rows, blank(self.rows.count), blank(self.rows.count)
 
         def touch(c: Index) -> None:
-            scale[c * rows.axes] = self.touching[c]
+            touching, normal = self.touching[c], c * rows.axes
+            scale[normal] = on[normal] = touching  # a contact is on as a whole, sliding or not
             for t in range(rows.axes - 1):
-                scale[c * rows.axes + (1 + t)] = select(self.slips[c * TANGENTS + t] > 0.0, 0.0, self.touching[c])
+                scale[normal + (1 + t)] = select(self.slips[c * TANGENTS + t] > 0.0, 0.0, touching)
+                on[normal + (1 + t)] = touching
 
         each(rows.contacts, touch)
         fill(Part(scale, rows.touch), rows.loops, lambda i: 1.0)
         fill(Part(scale, rows.fixed), rows.limits, lambda i: self.side[i])
         fill(Part(scale, rows.bounded), rows.boxes, lambda i: self.sticks[i])
-        return scale
+        fill(Part(on, rows.touch), rows.count - rows.touch, lambda i: absolute(scale[i + rows.touch]))
+        return scale, on
 
     def _matrix(self, scale: Array) -> Array:
         """A of the rows that get forces, where what slides follows the normals."""

@@ -7,21 +7,14 @@ follows the force of its normal. Without friction it always ends in a solution i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.complementarity.conditions import Conditions
-from bough.complementarity.pivoting import Answer, by_reduction
-from bough.complementarity.reduction import Problem, Reduction
+from bough.complementarity.pivoting import Answer
+from bough.complementarity.reduction import Numbers, Problem, Reduction
 from bough.complementarity.smoothing import failures
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["dantzig"]
-
-Numbers = NDArray[np.floating[Any]]
 
 AT_LOWER, BETWEEN, AT_UPPER = -1, 0, 1
 """Where the force of a row is."""
@@ -32,38 +25,13 @@ CIRCLING = 40
 STUCK = "row {} could not be driven to its condition in {} pivots, and there may be a solution"
 
 
-def dantzig(
-    A: Numbers,
-    b: Numbers,
-    conditions: Conditions,
-    mu: Numbers,
-    slip: Numbers | None = None,
-    bounds: Numbers | None = None,
-) -> Answer:
-    """Forces f with a = A f + b that meet all conditions, or what conflicts; arguments are those of `pivoting`."""
-
-    def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
-        driven = _Driven(reduction.problem)
-        stuck = driven.drive()
-        rows = failures(reduction.problem, driven.f) > RESIDUAL
-        told = STUCK.format(int(reduction.rows[stuck]), driven.pivots) if stuck is not None and rows.any() else ""
-        return driven.f, rows, told, driven.pivots
-
-    return by_reduction(solve, A, b, conditions, mu, slip, bounds)
-
-
-@dataclass
-class _Step:
-    """The longest step along a direction so far, the row that ends it, and where that row goes."""
-
-    length: float = np.inf
-    row: int = -1
-    to: int = BETWEEN
-
-    def reaches(self, distance: float, speed: float, row: int, to: int) -> None:
-        """A row is this far from where it changes, and comes nearer with this speed."""
-        if speed > ROUNDING and max(distance, 0.0) / speed < self.length:
-            self.length, self.row, self.to = max(distance, 0.0) / speed, row, to
+def dantzig(reduction: Reduction) -> Answer:
+    """Forces that meet all conditions, or what conflicts, for `pivoting`."""
+    driven = _Driven(reduction.problem)
+    stuck = next((row for row in reduction.problem.conditions.in_order if not driven.drive(row)), None)
+    rows = failures(reduction.problem, driven.f) > RESIDUAL
+    told = STUCK.format(int(reduction.rows[stuck]), driven.pivots) if stuck is not None and rows.any() else ""
+    return Answer(driven.f, rows, told, driven.pivots)
 
 
 class _Driven:
@@ -74,15 +42,8 @@ class _Driven:
         self.f, self.at, self.known, self.pivots = np.zeros(n), np.full(n, AT_LOWER), np.zeros(n, np.bool_), 0
         self.kinds, self.normals = problem.conditions.kinds, problem.conditions.normals
 
-    def drive(self) -> int | None:
-        """Drive all rows, normals before their friction; returns the row that could not be, if there is one."""
-        n, after = len(self.f), [max(k, j) for k, j in enumerate(self.normals)]
-        for row in sorted(range(n), key=lambda k: (after[k], self.normals[k] >= 0, k)):
-            if not self._drive(row):
-                return row
-        return None
-
-    def _drive(self, row: int) -> bool:
+    def drive(self, row: int) -> bool:
+        """Drive a row, after its normal; returns whether that was possible."""
         problem = self.problem
         for _ in range(CIRCLING * (1 + len(self.f))):
             a = problem.A @ self.f + problem.b
@@ -94,13 +55,13 @@ class _Driven:
                 self.known[row] = True
                 return True
             change = self._response(row, toward)
-            step = self._longest(row, toward, a, change)
-            if step.row < 0:
+            length, ending, to = self._longest(row, toward, a, change)
+            if not length < np.inf:
                 return False
-            self.f = self.f + step.length * change
+            self.f = self.f + length * change
             self.pivots += 1
-            if step.row != row:
-                self.at[step.row] = step.to
+            if ending != row:
+                self.at[ending] = to
         return False
 
     def _room(self, k: int, f: Numbers, limits: Numbers) -> tuple[float, float]:
@@ -127,15 +88,15 @@ class _Driven:
             change[free] = np.linalg.lstsq(inner, right, rcond=ROUNDING)[0]
         return np.asarray(S @ change)
 
-    def _longest(self, row: int, toward: float, a: Numbers, change: Numbers) -> _Step:
-        """How far the force of a row may go until it is where it should be, or another row changes."""
-        rate, nothing, step = self.problem.A @ change, np.zeros_like(a), _Step()
-        step.reaches(abs(a[row]), toward * float(rate[row]), row, BETWEEN)
+    def _longest(self, row: int, toward: float, a: Numbers, change: Numbers) -> tuple[float, int, int]:
+        """How far the force of a row may go until it is where it should be, or another row changes; which, where to."""
+        rate, nothing = self.problem.A @ change, np.zeros_like(a)
+        ends = [(abs(a[row]), toward * rate[row], row, BETWEEN)]  # how far off, with what speed
         for k in (*np.flatnonzero(self.known).tolist(), row):
             if k == row or self.at[k] == BETWEEN:
-                room, closing = self._room(k, self.f, self.problem.limits), self._room(k, change, nothing)
-                for distance, speed, to in zip(room, closing, (AT_LOWER, AT_UPPER), strict=True):
-                    step.reaches(distance, -speed if np.isfinite(speed) else 0.0, k, to)
+                room, opening = self._room(k, self.f, self.problem.limits), self._room(k, change, nothing)
+                ends += [(room[to], -opening[to], k, (AT_LOWER, AT_UPPER)[to]) for to in range(2)]
             else:
-                step.reaches(-self.at[k] * float(a[k]), self.at[k] * float(rate[k]), k, BETWEEN)
-        return step
+                ends.append((-self.at[k] * a[k], self.at[k] * rate[k], k, BETWEEN))
+        steps = [(max(far, 0.0) / speed, k, to) for far, speed, k, to in ends if ROUNDING < speed < np.inf]
+        return min(steps, key=lambda step: step[0], default=(np.inf, row, BETWEEN))

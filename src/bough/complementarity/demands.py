@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import groupby, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.conditions import Conditions, Kind
+from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
+from bough.complementarity.elimination import Run
 from bough.scalar import (
     Array,
+    Bool,
     Index,
+    Part,
     Scalar,
     Table,
     absolute,
     array,
     do_when,
     each,
+    either,
     fill,
     gather_index,
     loop,
@@ -30,12 +36,18 @@ from bough.scalar import (
 )
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ZERO", "Demands", "residual"]
+__all__ = ["ZERO", "Demands", "gauss_seidel", "residual"]
 
 C = TypeVar("C")
 Numbers = NDArray[np.floating[Any]]
 
 ZERO: Scalar = 0.0
+
+ENDLESS = 2**31 - 1
+"""The loop over sweeps ends by what it is told, not by its count."""
+
+HUGE = 1e30
+"""Forces that change by so much, in units of a, lead nowhere: the sweeps end while they are finite."""
 
 WIDE = 4
 """So many sums of a scalar product are formed side by side: each waits for its own additions only."""
@@ -107,17 +119,14 @@ class Demands:
     # ---- row after row -----------------------------------------------------------------------------------------------
 
     def each(self, rule: Callable[[Kind, Index, Index, C], C], carry: C) -> C:
-        """Run ``carry = rule(kind, row, its normal, carry)`` for row after row, the two rows of a cone as one.
-
-        Normals come before their friction.
-        """
+        """Run ``carry = rule(kind, row, its normal, carry)`` row after row, normals before friction, a cone at once."""
         kinds, count, which, places, normals = self._blocks
 
         def block(k: Index, carry: C) -> C:
             i, normal = gather_index(places, k), gather_index(normals, k)
 
             def row(carry: C) -> C:
-                return switch(gather_index(which, k), [_bound(rule, kind, i, normal, carry) for kind in kinds])
+                return switch(gather_index(which, k), [partial(rule, kind, i, normal, carry) for kind in kinds])
 
             return row(carry) if self.on is None else when(self.on[i] > 0.0, row, carry)
 
@@ -177,10 +186,7 @@ class Demands:
         self.each(row, ())
 
     def sweep(self, f: Array) -> Scalar:
-        """Give row after row the force it wants, within its bounds.
-
-        Returns the largest change, a change of force counting by the change of its own a that it makes.
-        """
+        """Give row after row the force it wants, within its bounds; returns the largest change, in units of its a."""
 
         def wanted(i: Index, size: Scalar) -> Scalar:
             """The force that would make a zero, if the row were as heavy as said; zero where no force moves it."""
@@ -196,34 +202,60 @@ class Demands:
                 size = self.diagonal[i]
                 return maximum(worst, moved(i, size, self.bounded(kind, i, normal, f, wanted(i, size))))
             # both rows at once, as heavy as the heaviest direction in their plane
-            mean, half = (
-                (self.diagonal[i] + self.diagonal[i + 1]) / 2.0,
-                (self.diagonal[i] - self.diagonal[i + 1]) / 2.0,
-            )
+            first, second = self.diagonal[i], self.diagonal[i + 1]
+            mean, half = (first + second) / 2.0, (first - second) / 2.0
             off = self.A[i * (self.n + 1) + 1]
             size = mean + sqrt(half * half + off * off)
-            first, second = self.within_cone(i, normal, f, (wanted(i, size), wanted(i + 1, size)))
-            return maximum(worst, maximum(moved(i, size, first), moved(i + 1, size, second)))
+            forces = self.within_cone(i, normal, f, (wanted(i, size), wanted(i + 1, size)))
+            changes = [moved(i + k, size, force) for k, force in enumerate(forces)]
+            return maximum(worst, maximum(*changes))
 
         return self.each(row, ZERO)
 
     @cached_property
     def _blocks(self) -> tuple[list[Kind], int, Table, Table, Table]:
         """The kinds there are; how many rows or cones; the kind, the first row and the normal of each."""
-        conditions = self.conditions
-        second = set((conditions.cones + 1).tolist())
-        rows = [i for i in range(self.n) if i not in second]
-        rows.sort(
-            key=lambda i: (max(i, conditions.normals[i]), i < conditions.normals[i], i)
-        )  # friction after its normal
-        kinds = list(dict.fromkeys(conditions.kinds))
+        conditions, second = self.conditions, set((self.conditions.cones + 1).tolist())
+        rows, kinds = [i for i in conditions.in_order if i not in second], list(dict.fromkeys(conditions.kinds))
+        which = Table("kinds", np.array([kinds.index(conditions.kinds[i]) for i in rows], np.int64))
+        places = np.array(rows, np.int64)
+        owners = np.maximum(conditions.normal[places], 0)
+        return kinds, len(rows), which, Table("rows", places), Table("normals", owners)
 
-        def table(name: str, entries: list[int]) -> Table:
-            return Table(name, np.array(entries, np.int64))
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Blocks of rows that are eliminated at a time: contacts, where rows may be off, else some rows at a time."""
+        if self.on is None:
+            return Run.cover(self.n)
+        firsts = np.flatnonzero(self.conditions.normal == NO_NORMAL).tolist()
+        runs, start = [], 0
+        for size, some in groupby(end - start for start, end in pairwise([*firsts, self.n])):
+            runs.append(Run(start, len(list(some)), size))
+            start += runs[-1].count * size
+        return runs
 
-        which = table("kinds", [kinds.index(conditions.kinds[i]) for i in rows])
-        normals = table("normals", [max(conditions.normals[i], 0) for i in rows])
-        return kinds, len(rows), which, table("rows", rows), normals
+
+def gauss_seidel(demands: Demands, start: Array, stop: Array) -> dict[str, Array]:
+    """Sweep over the rows until no force changes by more than a tolerance, or a number of sweeps is reached.
+
+    `stop` holds the tolerance, in units of a, and the number of sweeps. Returns forces, their a, by how much rows fail
+    and the number of sweeps, one after the other.
+    """
+    n, whole = demands.n, array(3 * demands.n + 1)
+    f, a, failing = (Part(whole, k * n) for k in range(3))
+    fill(f, n, lambda i: start[i])
+
+    def sweep(_: Index, carry: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        return demands.sweep(f), carry[1] + 1.0
+
+    def done(carry: tuple[Scalar, Scalar]) -> Bool:
+        return either(either(carry[0] <= stop[0], carry[0] > HUGE), stop[1] <= carry[1])
+
+    _, sweeps = loop(ENDLESS, sweep, (stop[0] + 1.0, ZERO), until=done)
+    fill(a, n, lambda i: demands.value(i, f))
+    demands.fail(f, a, failing)
+    whole[3 * n] = sweeps
+    return {"whole": whole}
 
 
 def residual(
@@ -251,9 +283,3 @@ def residual(
 
 def _positive(x: Scalar) -> Scalar:
     return select(x > 0.0, x, 1.0)
-
-
-def _bound(
-    rule: Callable[[Kind, Index, Index, C], C], kind: Kind, i: Index, normal: Index, carry: C
-) -> Callable[[], C]:
-    return lambda: rule(kind, i, normal, carry)

@@ -19,7 +19,6 @@ from bough.scalar import (
     Bool,
     Index,
     Part,
-    Rows,
     Scalar,
     Table,
     array,
@@ -36,7 +35,7 @@ from bough.scalar import (
 )
 from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE
 
-__all__ = ["Elimination", "Run", "Stored", "eliminate", "judge_pivot", "least_forces", "shorten_forces", "solved"]
+__all__ = ["Elimination", "Run", "eliminate", "judge_pivot", "least_forces", "shorten_forces", "solved"]
 
 AT_A_TIME = 4
 """So many unknowns are eliminated in one pass over the equations below them: passes cost more than their sums do."""
@@ -57,20 +56,6 @@ class Run:
         return [run for run in runs if run.count and run.size]
 
 
-class Stored:
-    """Scalars in rows: they need not be zero at first."""
-
-    def __init__(self, stored: Rows) -> None:
-        self._stored = stored
-
-    def __getitem__(self, index: Index) -> Scalar:
-        value: Scalar = self._stored.get(index)
-        return value
-
-    def __setitem__(self, index: Index, value: Scalar) -> None:
-        self._stored.put(index, value)
-
-
 def solved(
     K: Array,
     n: int,
@@ -87,8 +72,6 @@ def solved(
     """
     inverses, x, wide = array(n), array(n), n + 1
 
-    eliminate_from = _eliminate_by_symmetry if symmetric else _eliminate
-
     def where_on(first: Index, rule: Callable[[], None]) -> None:
         if on is None:
             rule()
@@ -102,7 +85,8 @@ def solved(
 
             def source(p: Index, before: Run = before) -> None:
                 start = p * before.size + before.start
-                where_on(start, lambda: eliminate_from(K, wide, first, run.size, start, before.size, inverses))
+                given = (K, wide, first, run.size, start, before.size, inverses, symmetric)
+                where_on(start, lambda: _eliminate(*given))
 
             each(before.count if k < number else b, source)
         _among_themselves(K, wide, first, run.size, inverses, inverse)
@@ -146,30 +130,22 @@ def _among_themselves(
         inverses[k + m] = inverse(k + m, K[(k + m) * wide + k + m])
 
 
-def _eliminate(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, inverses: Array) -> None:
+def _eliminate(
+    K: Array, wide: int, i: Index, rows: int, k: Index, count: int, inverses: Array, symmetric: bool
+) -> None:
     """Eliminate the unknowns k … k + count - 1 from some equations below theirs, those from i on."""
-    corner = [[K[(k + p) * wide + k + m] for m in range(count)] for p in range(count)]
     scale = [inverses[k + m] for m in range(count)]
-    multiples = []
-    for r in range(rows):
-        factors: list[Scalar] = []
+    multiples: list[list[Scalar]] = [[] for _ in range(rows)]
+    corner = [] if symmetric else [[K[(k + p) * wide + k + m] for m in range(count)] for p in range(count)]
+    for r, factors in enumerate(multiples):
         for m in range(count):
-            entry: Scalar = K[(i + r) * wide + k + m]
-            for p, factor in enumerate(factors):
-                entry = entry - factor * corner[p][m]
+            entry: Scalar = K[(k + m) * wide + i + r] if symmetric else K[(i + r) * wide + k + m]
+            for p, row in enumerate(corner[:m]):
+                entry = entry - factors[p] * row[m]
             factors.append(entry * scale[m])
-        multiples.append(factors)
-    starts = [(i + r) * wide + k + count for r in range(rows)]
-    sources = [(k + p) * wide + k + count for p in range(count)]
-    _subtract(K, starts, multiples, sources, k * -1 + (wide - count))
-
-
-def _eliminate_by_symmetry(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, inverses: Array) -> None:
-    """Eliminate unknowns from equations below theirs, of a symmetric matrix whose upper triangle alone is kept."""
-    scale = [inverses[k + m] for m in range(count)]
-    multiples: list[list[Scalar]] = [[K[(k + m) * wide + i + r] * scale[m] for m in range(count)] for r in range(rows)]
-    starts, sources = [(i + r) * wide + i for r in range(rows)], [(k + p) * wide + i for p in range(count)]
-    _subtract(K, starts, multiples, sources, i * -1 + wide)
+    first = i if symmetric else k + count
+    starts, sources = [(i + r) * wide + first for r in range(rows)], [(k + p) * wide + first for p in range(count)]
+    _subtract(K, starts, multiples, sources, first * -1 + wide)
 
 
 def _subtract(K: Array, starts: list[Index], multiples: list[list[Scalar]], sources: list[Index], count: Index) -> None:
@@ -211,10 +187,7 @@ class Elimination:
 
 
 def judge_pivot(pivot: Scalar, most: Scalar) -> tuple[Bool, Bool, Scalar]:
-    """Whether a row depends on those before it, whether that is unclear, and one over its pivot, or zero if it does.
-
-    `most` is what the pivot is left of.
-    """
+    """Whether a row depends on those before it, if that is unclear, and 1 / pivot or 0; the pivot is left of `most`."""
     left_out = pivot <= most * SINGULAR_VALUE**2
     unclear = both(most * SINGULAR_VALUE**2 < pivot, pivot < most * SINGULAR_VALUE)
     return left_out, unclear, select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
@@ -266,14 +239,12 @@ def least_forces(n: int, L: Array, inverse: Array, forces: Array, weights: Array
         each(d, coefficient, reverse=True)
 
         def product(e: Index) -> None:
-            start: Scalar = 0.0
-            K[d * n + e] = K[e * n + d] = loop(e, lambda i, total: total + weighted[d * n + i] * C[e * n + i], start)
+            K[d * n + e] = K[e * n + d] = inner(Part(weighted, d * n), Part(C, e * n), e)
 
         each(d, product)
         own: Scalar = select(shares, weights[d], 1.0)
         K[d * (n + 1)] = loop(d, lambda i, total: total + weighted[d * n + i] * C[d * n + i], own)
-        none: Scalar = 0.0
-        right[d] = loop(d, lambda i, total: total + weighted[d * n + i] * forces[i], none)
+        right[d] = inner(Part(weighted, d * n), forces, d)
 
     each(n, row)
     sizes = filled(n, lambda k: K[k * (n + 1)])
@@ -287,10 +258,7 @@ def least_forces(n: int, L: Array, inverse: Array, forces: Array, weights: Array
 
 
 def shorten_forces(n: int, A: Array, rows: NDArray[np.intp], f: Array) -> Bool:
-    """Give some of n rows the smallest forces that do the same to them; returns whether that is in doubt.
-
-    Each force is measured by what it does to its own row.
-    """
+    """Give some rows the forces that do the same and are smallest, by what each does to its row; returns any doubt."""
     table, count, own = Table("shortened", rows), rows.size, array(rows.size**2)
 
     def copy(i: Index) -> None:

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.reduction import STEADY, Problem
+from bough.complementarity.reduction import STEADY, Numbers, Problem, Rows
 from bough.scalar.tolerances import VANISHING
 
 __all__ = ["Path", "basic_forces", "forces", "lemke", "linear"]
-
-Numbers = NDArray[np.floating[Any]]
-Rows = NDArray[np.intp]
 
 TIE = 500 * np.finfo(np.float64).eps
 """Ratios of a pivoting step that differ by less are equal: some hundred roundings of numbers of magnitude 1."""
@@ -42,19 +39,11 @@ class Path:
 
 
 def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int, most: int | None = None) -> Path:
-    """Follow the path from z₀ large to its end.
+    """Follow the path from z₀ large to its end, for a problem of magnitude 1 and a covering vector d > 0.
 
-    Parameters
-    ----------
-    M, q
-        The problem, of magnitude 1; shapes (n, n) and (n,). Where a tie would be broken by chance the path may cycle:
-        q should be slightly perturbed.
-    d
-        The covering vector, positive, shape (n,).
-    fresh
-        Number of pivots after which all values are computed again from M and q; 0: never.
-    most
-        Largest number of pivots; None: ten per row. Most problems need one to three per row.
+    Where a tie would be broken by chance the path may cycle: q should be slightly perturbed. After `fresh` pivots each,
+    unless that is 0, all values are computed again from M and q. There are at most so many pivots, or ten per row; most
+    problems need one to three per row.
     """
     n = len(q)
     if q.min(initial=0) >= 0:
@@ -65,23 +54,31 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int, most: int | None = Non
     row, column = int(np.argmin(q / d)), n
     direction = table.column(column)
     longest = 10 * n if most is None else most
+
+    def ended(end: Literal["solution", "ray", "lost"], pivots: int, rates: Numbers | None = None) -> Path:
+        is_basic, ray = np.zeros(2 * n + 1, np.bool_), np.zeros(2 * n + 1)
+        is_basic[basic] = True
+        if rates is not None:  # one variable grows at the rate 1
+            ray[basic], ray[other[column]] = rates, 1
+        return Path(end, is_basic[n : 2 * n], ray[n : 2 * n], pivots)
+
     for pivots in range(1, longest + 1):
         table.exchange(row, column, direction)
         leaving, entering = basic[row], other[column]
         basic[row], other[column] = entering, leaving
         place[entering], place[leaving] = row, column
         if leaving == 2 * n:
-            return Path("solution", _basic_z(basic, n), np.zeros(n), pivots)
+            return ended("solution", pivots)
         column = place[(leaving + n) % (2 * n)]  # the complement of what left comes in
         if fresh and pivots % fresh == 0:
             try:
                 table.rebuild(M, q, d, basic, other)
             except np.linalg.LinAlgError:  # rounding has led to a basis that is none
-                return Path("lost", _basic_z(basic, n), np.zeros(n), pivots)
+                return ended("lost", pivots)
         direction = table.column(column)
         bounding = (direction < -VANISHING * np.abs(direction).max()).nonzero()[0]
         if bounding.size == 0:
-            return Path("ray", _basic_z(basic, n), _direction(basic, other, direction, column), pivots)
+            return ended("ray", pivots, direction)
         # of the rows that become zero first, but for rounding, z₀ or the one with the largest pivot leaves
         values, rates = table.values[bounding], -direction[bounding]
         ratios, artificial = values / rates, place[2 * n]
@@ -90,7 +87,7 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int, most: int | None = Non
         else:
             near = (ratios <= ((values + TIE) / rates).min()).nonzero()[0]
             row = int(bounding[near[rates[near].argmax()]])
-    return Path("lost", _basic_z(basic, n), np.zeros(n), longest)
+    return ended("lost", longest)
 
 
 class _Table:
@@ -142,21 +139,6 @@ class _Table:
         found[w] = right[variables[w]] - W[variables[w][:, None], variables[z]] @ found[z]
         self._T, self._late = np.ascontiguousarray(found[:, :-1]), 0
         self.values = np.maximum(found[:, -1], 0)
-
-
-def _basic_z(basic: list[int], n: int) -> NDArray[np.bool_]:
-    z = np.zeros(2 * n + 1, np.bool_)
-    z[basic] = True
-    return z[n : 2 * n]
-
-
-def _direction(basic: list[int], other: list[int], direction: Numbers, column: int) -> Numbers:
-    """How z changes along a ray, in which one variable grows at the rate 1."""
-    n = len(basic)
-    rates = np.zeros(2 * n + 1)
-    rates[basic] = direction
-    rates[other[column]] = 1
-    return rates[n : 2 * n]
 
 
 # ---- problems of forces as such ones: forces are sums of pushes that are not negative --------------------------------

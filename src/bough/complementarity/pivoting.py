@@ -13,20 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions, Kind
 from bough.complementarity.lemke import Path, basic_forces, forces, lemke, linear
-from bough.complementarity.reduction import Problem, Reduction, reduced
+from bough.complementarity.reduction import Numbers, Problem, Reduction, reduced
 from bough.complementarity.smoothing import corrected, failures, smooth_path, worst
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
-__all__ = ["Answer", "by_reduction", "is_undecided", "pivoting"]
-
-Numbers = NDArray[np.floating[Any]]
+__all__ = ["Answer", "is_undecided", "pivoting"]
 
 ATTEMPTS = ((1e-9, 0), (1e-9, 10), (1e-10, 1), (1e-8, 1))
 """By how much the problems are shifted whose paths are tried in turn, so that ties are rare and what is met but for
@@ -74,6 +72,17 @@ class Answer(NamedTuple):
         return is_undecided(self.reason)
 
 
+def by_paths(reduction: Reduction) -> Answer:
+    """The best forces of a few paths; if a ray shows that there are none, those of relaxed conditions."""
+    problem = reduction.problem
+    f, path, pivots, steps = _solve(problem)
+    rows = failures(problem, f) > RESIDUAL
+    if path.end == "ray":
+        f, rows, more = _relaxed(problem, path)
+        return Answer(f, rows, NO_FORCES if rows.any() else "", pivots + more)
+    return Answer(f, rows, NOT_FOUND.format(pivots, steps) if rows.any() else "", pivots)
+
+
 def pivoting(
     A: Numbers,
     b: Numbers,
@@ -81,36 +90,12 @@ def pivoting(
     mu: Numbers,
     slip: Numbers | None = None,
     bounds: Numbers | None = None,
+    solve: Callable[[Reduction], Answer] = by_paths,
 ) -> Answer:
     """Forces f with a = A f + b that meet all conditions; if there are none the nearest, and what conflicts.
 
-    `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes.
-    """
-
-    def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
-        problem = reduction.problem
-        f, path, pivots, steps = _solve(problem)
-        rows = failures(problem, f) > RESIDUAL
-        if path.end == "ray":
-            f, rows, more = _relaxed(problem, path)
-            return f, rows, NO_FORCES if rows.any() else "", pivots + more
-        return f, rows, NOT_FOUND.format(pivots, steps) if rows.any() else "", pivots
-
-    return by_reduction(solve, A, b, conditions, mu, slip, bounds)
-
-
-def by_reduction(
-    solve: Callable[[Reduction], tuple[Numbers, NDArray[np.bool_], str, int]],
-    A: Numbers,
-    b: Numbers,
-    conditions: Conditions,
-    mu: Numbers,
-    slip: Numbers | None,
-    bounds: Numbers | None,
-) -> Answer:
-    """The answer to a problem from what is found for the one without equalities, of magnitude 1.
-
-    `solve` gives forces, rows that are not met, what went wrong, and pivots.
+    `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes. `solve` answers what is left without
+    equalities, of magnitude 1.
     """
     whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
     reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
@@ -258,10 +243,8 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     box = problem.conditions.box
     if box.size:  # these always have forces
         rows = np.ix_(box, box)
-        alone = Problem(
-            problem.A[rows], problem.b[box], Conditions.boxes(box.size), problem.mu[box], problem.limits[box]
-        )
-        f[box], _, more = _follow(alone)
+        conditions, mu, limits = Conditions.boxes(box.size), problem.mu[box], problem.limits[box]
+        f[box], _, more = _follow(Problem(problem.A[rows], problem.b[box], conditions, mu, limits))
         pivots += more
     return f, (ray > RESIDUAL * ray.max()) | (failures(problem, f) > RESIDUAL), pivots
 

@@ -11,15 +11,13 @@ Friction at the bound of a cone turns with the direction of sliding, which is ta
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import groupby, pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
+from bough.complementarity.conditions import Kind
 from bough.complementarity.demands import ZERO, Demands
-from bough.complementarity.elimination import Run, Stored, shorten_forces, solved
+from bough.complementarity.elimination import shorten_forces, solved
 from bough.complementarity.schedule import Schedule
 from bough.complementarity.smooth_program import follow_smooth_path
 from bough.scalar import (
@@ -31,6 +29,7 @@ from bough.scalar import (
     Table,
     absolute,
     array,
+    blank,
     both,
     do_when,
     each,
@@ -65,16 +64,7 @@ LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
 def principal(
-    conditions: Conditions,
-    A: Array,
-    b: Array,
-    mu: Array,
-    slip: Array | None = None,
-    bounds: Array | None = None,
-    on: Array | None = None,
-    start: Array | None = None,
-    roughly: float = 1.0,
-    brief: bool = False,
+    demands: Demands, start: Array | None = None, roughly: float = 1.0, brief: bool = False
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
@@ -82,8 +72,8 @@ def principal(
     forces that do. Where rows nearly depend on each other few digits are left: then conditions that fail by `roughly`
     times `ROUNDING` will do. `brief`: so exactly in all guesses, of which there are few.
     """
-    n, whole, status = conditions.n, array(3 * conditions.n + 1), array(1)
-    search = _Search(Demands(conditions, A, b, mu, slip, bounds, on), whole, start, roughly, brief)
+    n, whole, status = demands.n, array(3 * demands.n + 1), array(1)
+    search = _Search(demands, whole, start, roughly, brief)
     begin = (search.unmet(search.limit * roughly if brief else search.limit), ZERO, ZERO)
     turns = search.schedule.turns
     failures, dependent, pivots = loop(turns, search.turn, begin, until=lambda carry: carry[0] <= 0.0)
@@ -91,11 +81,11 @@ def principal(
     status[0] = select(failures > 0.0, UNSOLVED, SOLVED)
 
     def shorten() -> None:
-        doubtful = shorten_forces(n, A, conditions.of("equality"), search.f)
-        search.demands.values(search.f, search.a)
+        doubtful = shorten_forces(n, demands.A, demands.conditions.of("equality"), search.f)
+        demands.values(search.f, search.a)
         status[0] = select(either(doubtful, search.unmet(search.limit * ROUGHLY) > 0.0), UNSOLVED, SOLVED)
 
-    if "equality" in conditions.kinds:
+    if "equality" in demands.conditions.kinds:
         do_when(both(dependent > 0.0, failures <= 0.0), shorten)
     return {"whole": whole, "status": status}
 
@@ -107,7 +97,7 @@ class _Search:
         self.demands, self.n, b = demands, demands.n, demands.b
         n = self.n
         self.f, self.a, self.failing = (Part(whole, k * n) for k in range(3))
-        self._sides, self._weights, self._urgent, self._wishes, self._kept = (array(n) for _ in range(5))
+        self.sides, self._weights, self.urgent, self.wishes, self._kept = (array(n) for _ in range(5))
         fill(self.a, n, lambda i: b[i])
         if start is not None:
             fill(self.f, n, lambda i: start[i])
@@ -127,26 +117,21 @@ class _Search:
             little = self._weights[i] * self.failing[i] <= most
             return either(little, self.failing[i] <= anyway) if anyway else little
 
-        count: Scalar = loop(self.n, lambda i, so_far: so_far + select(met(i), 0.0, 1.0), ZERO)
-        return count
+        return loop(self.n, lambda i, so_far: so_far + select(met(i), 0.0, 1.0), ZERO)
 
     def turn(self, k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
         """One guess; returns how many rows are not met, how many equalities depend on others, and all pivots."""
-        demands, f, a, sides, schedule = self.demands, self.f, self.a, self._sides, self.schedule
+        demands, f, a, schedule = self.demands, self.f, self.a, self.schedule
         loop(gather_index(schedule.sweeps, k), lambda _, change: demands.sweep(f), ZERO)
         each(gather_index(schedule.swept, k), lambda _: demands.values(f, a))
-        each(gather_index(schedule.anew, k), lambda _: _begin_anew(demands, f, a, sides))
+        each(gather_index(schedule.anew, k), lambda _: self._begin_anew())
         if schedule.smooths:
             each(gather_index(schedule.smooth, k), lambda _: self._smooth())
-        worst = _wish(demands, f, a, sides, self._weights, self.failing, self._wishes, self._urgent)
+        worst = self._wish()
         alone, soft = gather(schedule.alone, k) > 0.0, gather(schedule.soft, k)
-
-        def moved(i: Index, owner: Index) -> Scalar:
-            """The side of a row: the one it wants, or the one it has had."""
-            return select(both(alone, self._urgent[owner] < worst), sides[i], self._wishes[i])
-
-        guess, pivots = _guess(demands, f, a, sides, moved)
-        dependent = _follow(demands, guess, f, soft)
+        guess = _Guess(self, alone, worst)
+        pivots = demands.each(guess.row, ZERO)
+        dependent = guess.follow(soft)
         demands.values(f, a)
         failures = self.unmet(self.limit * gather(schedule.roughly, k))
         if self._settles:
@@ -154,8 +139,13 @@ class _Search:
             failures = loop(last, lambda _, left: when(left > 0.0, self._settle, left), failures)
         return failures, dependent, carry[2] + pivots
 
+    def _begin_anew(self) -> None:
+        fill(self.f, self.n, lambda i: 0.0)
+        fill(self.a, self.n, lambda i: self.demands.b[i])
+        fill(self.sides, self.n, lambda i: FREE)
+
     def _smooth(self) -> None:
-        follow_smooth_path(self.demands, self.f, self.a, self._scale, _runs(self.demands))
+        follow_smooth_path(self.demands, self.f, self.a, self._scale)
         fill(self._kept, self.n, lambda i: self.f[i])
 
     def _settle(self, _: Scalar) -> Scalar:
@@ -164,90 +154,38 @@ class _Search:
         self.demands.values(self.f, self.a)
         return self.unmet(RESIDUAL * self._size, RESIDUAL)
 
+    def _wish(self) -> Scalar:
+        """Fill in which side rows want, and by how much contacts, or rows of none, fail that want another; the most."""
+        demands, f, a, urgent = self.demands, self.f, self.a, self.urgent
+        fill(urgent, self.n, lambda i: 0.0)
 
-def _begin_anew(demands: Demands, f: Array, a: Array, sides: Array) -> None:
-    fill(f, demands.n, lambda i: 0.0)
-    fill(a, demands.n, lambda i: demands.b[i])
-    fill(sides, demands.n, lambda i: FREE)
+        def note(i: Index, owner: Index, side: Scalar, most: Scalar) -> Scalar:
+            self.wishes[i] = side
+            fails = select(_is_at(self.sides, i, side), 0.0, self._weights[i] * self.failing[i])
+            urgent[owner] = maximum(urgent[owner], fails)
+            return maximum(most, fails)
 
-
-def _wish(
-    demands: Demands, f: Array, a: Array, sides: Array, weights: Array, failing: Array, wishes: Array, urgent: Array
-) -> Scalar:
-    """Fill in the side that each row wants, and by how much each contact that wants another one fails.
-
-    Rows that belong to no contact count by themselves. Returns the most.
-    """
-    fill(urgent, demands.n, lambda i: 0.0)
-
-    def note(i: Index, owner: Index, side: Scalar, most: Scalar) -> Scalar:
-        wishes[i] = side
-        same = both(side <= sides[i], sides[i] <= side)
-        fails = select(same, 0.0, weights[i] * failing[i])
-        urgent[owner] = maximum(urgent[owner], fails)
-        return maximum(most, fails)
-
-    def row(kind: Kind, i: Index, normal: Index, most: Scalar) -> Scalar:
-        if kind == "equality":
-            return most
-        if kind == "cone":
-            size = demands.cone_size(i)
-            x, y = (f[k] - a[k] / size for k in (i, i + 1))
-            bound = demands.mu[normal] * maximum(f[normal], 0.0)
-            turning = select(bound <= sqrt(x * x + y * y), TURNING, FREE)
-            return note(i + 1, normal, turning, note(i, normal, turning, most))
-        wanted = f[i] - a[i] / demands.size(i)
-        if kind == "inequality":
-            return note(i, i, select(wanted > 0.0, FREE, LOW), most)
-        low, high = demands.bounds_of(kind, i, normal, f)
-        owner = normal if kind == "pyramid" else i
-        return note(i, owner, select(wanted <= low, LOW, select(high <= wanted, HIGH, FREE)), most)
-
-    return demands.each(row, ZERO)
-
-
-Moved: TypeAlias = Callable[[Index, Index], Scalar]
-
-
-class _Guess:
-    """Where forces are, what they are before equations change them, and what becomes of the equations."""
-
-    def __init__(self, n: int) -> None:
-        self.sides, self.forces = array(n), array(n)
-        self.links = array(n)  # how friction at a bound of its pyramid follows the force of its normal
-        self.turns = rows(n)  # at the first row of a cone: what becomes of its two equations
-
-    def note(self, i: Index, side: Scalar, force: Scalar, sides: Array, pressed: Bool = True) -> Scalar:
-        """Write down a row, which is at its lower bound if it is not pressed; returns 1 if it was elsewhere before."""
-        self.sides[i], self.forces[i] = select(pressed, side, LOW), force
-        same = both(side <= sides[i], sides[i] <= side)
-        sides[i] = side
-        return select(same, 0.0, 1.0)
-
-
-def _guess(demands: Demands, f: Array, a: Array, sides: Array, moved: Moved) -> tuple[_Guess, Scalar]:
-    """What the rows say of forces f and their a; and how many think otherwise than before."""
-    guess = _Guess(demands.n)
-
-    def row(kind: Kind, i: Index, normal: Index, changed: Scalar) -> Scalar:
-        if kind == "cone":
-            return changed + _guess_cone(demands, guess, f, a, sides, i, normal, moved)
-        if kind == "equality":
-            return changed + guess.note(i, UNBOUNDED, f[i], sides)
-        side = moved(i, normal if kind == "pyramid" else i)
-        if kind == "inequality":
-            return changed + guess.note(i, side, select(side > LOW, f[i], 0.0), sides)
-        if kind == "box":
+        def row(kind: Kind, i: Index, normal: Index, most: Scalar) -> Scalar:
+            if kind == "equality":
+                return most
+            if kind == "cone":
+                size = demands.cone_size(i)
+                x, y = (f[k] - a[k] / size for k in (i, i + 1))
+                bound = demands.mu[normal] * maximum(f[normal], 0.0)
+                turning = select(bound <= sqrt(x * x + y * y), TURNING, FREE)
+                return note(i + 1, normal, turning, note(i, normal, turning, most))
+            wanted = f[i] - a[i] / demands.size(i)
+            if kind == "inequality":
+                return note(i, i, select(wanted > 0.0, FREE, LOW), most)
             low, high = demands.bounds_of(kind, i, normal, f)
-            return changed + guess.note(i, side, select(side <= LOW, low, select(side <= HIGH, high, f[i])), sides)
-        low, high = demands.slopes(i, normal)
-        pressed = guess.sides[normal] >= FREE  # where the normal has no force friction has none either
-        link = select(pressed, select(side <= LOW, low, select(side <= HIGH, high, 0.0)), 0.0)
-        guess.links[i] = link
-        force = select(both(pressed, side >= FREE), f[i], link * guess.forces[normal])
-        return changed + guess.note(i, side, force, sides, pressed)
+            owner = normal if kind == "pyramid" else i
+            return note(i, owner, select(wanted <= low, LOW, select(high <= wanted, HIGH, FREE)), most)
 
-    return guess, demands.each(row, ZERO)
+        return demands.each(row, ZERO)
+
+
+def _is_at(sides: Array, i: Index, side: Scalar) -> Bool:
+    return both(side <= sides[i], sides[i] <= side)
 
 
 class _Turn(NamedTuple):
@@ -263,115 +201,133 @@ class _Turn(NamedTuple):
     right: tuple[Scalar, Scalar]
 
 
-def _guess_cone(
-    demands: Demands, guess: _Guess, f: Array, a: Array, sides: Array, i: Index, normal: Index, moved: Moved
-) -> Scalar:
-    """What the two rows of a cone say; returns how many think otherwise than before."""
-    size, mu = demands.cone_size(i), demands.mu[normal]
-    wanted = [f[k] - a[k] / size for k in (i, i + 1)]
-    length = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1])
-    bound = mu * maximum(f[normal], 0.0)
-    side = moved(i, normal)
-    pressed, turning = guess.sides[normal] >= FREE, side >= TURNING
-    inverse = 1.0 / select(length > 0.0, length, 1.0)
-    x, y = wanted[0] * inverse, wanted[1] * inverse
-    part = bound * inverse
-    M = (part * y * y, -part * x * y, part * x * x)
-    right = (
-        M[0] * a[i] + M[1] * a[i + 1] - size * (f[i] - bound * x),
-        M[1] * a[i] + M[2] * a[i + 1] - size * (f[i + 1] - bound * y),
-    )
-    turns = (M, size, (-size * mu * x, -size * mu * y), right)
-    stays = ((1.0, 0.0, 1.0), ZERO, (ZERO, ZERO), (ZERO, ZERO))
-    guess.turns.put(i, map_leaves(lambda new, old: select(turning, new, old), _Turn(*turns), _Turn(*stays)))
-    first = guess.note(i, side, select(pressed, f[i], 0.0), sides, pressed)
-    return first + guess.note(i + 1, side, select(pressed, f[i + 1], 0.0), sides, pressed)
+class _Guess:
+    """Where forces are, what they are before equations change them, and what becomes of the equations.
 
-
-def _follow(demands: Demands, guess: _Guess, f: Array, soft: Scalar) -> Scalar:
-    """Let the forces be those of the guess; returns how many equalities depend on other rows.
-
-    The equations are a = 0 in the rows that are free, for the changes of their forces; friction at its bound changes
-    with its normal. What rows and columns that are not free hold does not matter: their forces do not change.
+    A row is at the side it wants, or has had; `alone`: only that of the contact that fails `worst` gets another one.
     """
-    n, dependent = demands.n, array(1)
 
-    def inverse(k: Index, pivot: Scalar) -> Scalar:
-        regular = absolute(pivot) > PIVOT * demands.diagonal[k]
-        clear = both(regular, soft <= 0.0)  # where rows are soft, all pivots are regular
-        dependent[0] = dependent[0] + select(either(clear, guess.sides[k] < UNBOUNDED), 0.0, 1.0)
-        used = both(regular, guess.sides[k] >= FREE)
-        return select(used, 1.0 / select(used, pivot, 1.0), 0.0)
+    def __init__(self, search: _Search, alone: Bool, worst: Scalar) -> None:
+        self._search, self._alone, self._worst = search, alone, worst
+        self._demands, self._f, self._a, n = search.demands, search.f, search.a, search.n
+        self._sides, self._forces = array(n), array(n)
+        self._links = array(n)  # how friction at a bound of its pyramid follows the force of its normal
+        self._turns = rows(n)  # at the first row of a cone: what becomes of its two equations
 
-    change = solved(_equations(demands, guess, soft), n, inverse, _runs(demands), demands.on)
-    normals = Table("normal_or_none", np.maximum(demands.conditions.normal, 0))
-    fill(f, n, lambda i: guess.forces[i] + change[i] + guess.links[i] * change[gather_index(normals, i)])
-    count: Scalar = dependent[0]
-    return count
+    def row(self, kind: Kind, i: Index, normal: Index, changed: Scalar) -> Scalar:
+        """Take down what a row says of forces and their a, and count it if it is elsewhere than before."""
+        demands, f = self._demands, self._f
+        if kind == "cone":
+            return changed + self._cone(i, normal)
+        if kind == "equality":
+            return changed + self._note(i, UNBOUNDED, f[i])
+        side = self._moved(i, normal if kind == "pyramid" else i)
+        if kind == "inequality":
+            return changed + self._note(i, side, select(side > LOW, f[i], 0.0))
+        if kind == "box":
+            low, high = demands.bounds_of(kind, i, normal, f)
+            return changed + self._note(i, side, select(side <= LOW, low, select(side <= HIGH, high, f[i])))
+        low, high = demands.slopes(i, normal)
+        pressed = self._sides[normal] >= FREE  # where the normal has no force friction has none either
+        link = select(pressed, select(side <= LOW, low, select(side <= HIGH, high, 0.0)), 0.0)
+        self._links[i] = link
+        force = select(both(pressed, side >= FREE), f[i], link * self._forces[normal])
+        return changed + self._note(i, side, force, pressed)
 
+    def _moved(self, i: Index, owner: Index) -> Scalar:
+        search = self._search
+        stays = both(self._alone, search.urgent[owner] < self._worst)
+        return select(stays, search.sides[i], search.wishes[i])
 
-def _runs(demands: Demands) -> list[Run]:
-    """Blocks of rows that are eliminated at a time: contacts, where rows may be off, else some rows at a time."""
-    conditions = demands.conditions
-    if demands.on is None:
-        return Run.cover(demands.n)
-    firsts = [i for i in range(demands.n) if conditions.normals[i] == NO_NORMAL]
-    sizes = [end - start for start, end in pairwise([*firsts, demands.n])]
-    runs, start = [], 0
-    for size, some in groupby(sizes):
-        count = len(list(some))
-        runs.append(Run(start, count, size))
-        start += count * size
-    return runs
+    def _note(self, i: Index, side: Scalar, force: Scalar, pressed: Bool = True) -> Scalar:
+        """Write down a row, which is at its lower bound if it is not pressed; returns 1 if it was elsewhere before."""
+        self._sides[i], self._forces[i] = select(pressed, side, LOW), force
+        same = _is_at(self._search.sides, i, side)
+        self._search.sides[i] = side
+        return select(same, 0.0, 1.0)
 
+    def _cone(self, i: Index, normal: Index) -> Scalar:
+        """Take down the two rows of a cone; returns how many are elsewhere than before."""
+        demands, f, a = self._demands, self._f, self._a
+        size, mu = demands.cone_size(i), demands.mu[normal]
+        wanted = [f[k] - a[k] / size for k in (i, i + 1)]
+        length = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1])
+        bound = mu * maximum(f[normal], 0.0)
+        side = self._moved(i, normal)
+        pressed, turning = self._sides[normal] >= FREE, side >= TURNING
+        inverse = 1.0 / select(length > 0.0, length, 1.0)
+        x, y = wanted[0] * inverse, wanted[1] * inverse
+        part = bound * inverse
+        M = (part * y * y, -part * x * y, part * x * x)
+        right = (
+            M[0] * a[i] + M[1] * a[i + 1] - size * (f[i] - bound * x),
+            M[1] * a[i] + M[2] * a[i + 1] - size * (f[i + 1] - bound * y),
+        )
+        turns = _Turn(M, size, (-size * mu * x, -size * mu * y), right)
+        stays = _Turn((1.0, 0.0, 1.0), ZERO, (ZERO, ZERO), (ZERO, ZERO))
+        self._turns.put(i, map_leaves(lambda new, old: select(turning, new, old), turns, stays))
+        first = self._note(i, side, select(pressed, f[i], 0.0), pressed)
+        return first + self._note(i + 1, side, select(pressed, f[i + 1], 0.0), pressed)
 
-def _equations(demands: Demands, guess: _Guess, soft: Scalar) -> Array:
-    """A, with what links add to the columns of normals, and -a as the last column; row by row."""
-    n, conditions = demands.n, demands.conditions
-    K = Stored(rows(n * (n + 1)))
-    tangents = Table("tangents", conditions.pyramid)
-    normals = Table("normals_of_tangents", conditions.normal[conditions.pyramid])
+    def follow(self, soft: Scalar) -> Scalar:
+        """Let the forces be those of the guess; returns how many equalities depend on other rows.
 
-    def equation(i: Index) -> None:
-        start, source = i * (n + 1), i * n
-        fill(Part(K, start), n, lambda j: demands.A[source + j])
-        K[start + i] = K[start + i] + soft * demands.diagonal[i]
-        K[start + n] = -demands.value(i, guess.forces)
+        The equations are a = 0 in the rows that are free, for the changes of their forces; friction at its bound
+        changes with its normal. What rows and columns that are not free hold does not matter: their forces stay.
+        """
+        demands, n, dependent = self._demands, self._demands.n, array(1)
 
-        def linked(t: Index) -> None:
-            tangent, place = gather_index(tangents, t), start + gather_index(normals, t)
-            K[place] = K[place] + guess.links[tangent] * demands.A[source + tangent]
+        def inverse(k: Index, pivot: Scalar) -> Scalar:
+            regular = absolute(pivot) > PIVOT * demands.diagonal[k]
+            clear = both(regular, soft <= 0.0)  # where rows are soft, all pivots are regular
+            dependent[0] = dependent[0] + select(either(clear, self._sides[k] < UNBOUNDED), 0.0, 1.0)
+            used = both(regular, self._sides[k] >= FREE)
+            return select(used, 1.0 / select(used, pivot, 1.0), 0.0)
 
-        each(len(conditions.pyramid), linked)
+        change = solved(self._equations(soft), n, inverse, demands.runs, demands.on)
+        normals = Table("normal_or_none", np.maximum(demands.conditions.normal, 0))
+        fill(self._f, n, lambda i: self._forces[i] + change[i] + self._links[i] * change[gather_index(normals, i)])
+        count: Scalar = dependent[0]
+        return count
 
-    demands.where_on(equation)
-    _turn_cones(K, demands, guess)
-    return K
+    def _equations(self, soft: Scalar) -> Array:
+        """A, with what links add to the columns of normals, and -a as the last column; row by row."""
+        demands, n, conditions = self._demands, self._demands.n, self._demands.conditions
+        K = blank(n * (n + 1))
+        tangents = Table("tangents", conditions.pyramid)
+        normals = Table("normals_of_tangents", conditions.normal[conditions.pyramid])
 
+        def equation(i: Index) -> None:
+            start, source = i * (n + 1), i * n
+            fill(Part(K, start), n, lambda j: demands.A[source + j])
+            K[start + i] = K[start + i] + soft * demands.diagonal[i]
+            K[start + n] = -demands.value(i, self._forces)
 
-def _turn_cones(K: Array, demands: Demands, guess: _Guess) -> None:
-    """Make the equations of cones at their bounds of those for a = 0."""
-    n, conditions = demands.n, demands.conditions
-    firsts = Table("cones", conditions.cones)
-    normals = Table("normals_of_cones", conditions.normal[conditions.cones])
+            def linked(t: Index) -> None:
+                tangent, place = gather_index(tangents, t), start + gather_index(normals, t)
+                K[place] = K[place] + self._links[tangent] * demands.A[source + tangent]
 
-    def cone(c: Index, carry: tuple[()]) -> tuple[()]:
-        i, normal = gather_index(firsts, c), gather_index(normals, c)
-        turn = _Turn(*guess.turns.get(i))
+            each(len(conditions.pyramid), linked)
+
+        demands.where_on(equation)
+        firsts = Table("cones", conditions.cones)
+        owners = Table("normals_of_cones", conditions.normal[conditions.cones])
+        each(len(conditions.cones), lambda c: self._turn(K, gather_index(firsts, c), gather_index(owners, c)))
+        return K
+
+    def _turn(self, K: Array, i: Index, normal: Index) -> None:
+        """Make the equations of a cone of those for a = 0."""
+        turn, n = _Turn(*self._turns.get(i)), self._demands.n
         first, second = i * (n + 1), (i + 1) * (n + 1)
 
-        def mix(j: Index, carry: tuple[()]) -> tuple[()]:
+        def mix(j: Index) -> None:
             x, y = K[first + j], K[second + j]
             K[first + j], K[second + j] = turn.M[0] * x + turn.M[1] * y, turn.M[1] * x + turn.M[2] * y
-            return carry
 
-        loop(n + 1, mix, ())
+        each(n + 1, mix)
         for k, start in enumerate((first, second)):
             diagonal, other = start + i + k, start + i + (1 - k)
             K[diagonal] = K[diagonal] + turn.size * (1.0 - turn.M[2 * k])
             K[other] = K[other] - turn.size * turn.M[1]
             K[start + normal] = K[start + normal] + turn.normal[k]
             K[start + n] = K[start + n] + turn.right[k]
-        return carry
-
-    loop(len(conditions.cones), cone, ())

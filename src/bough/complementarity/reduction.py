@@ -13,7 +13,7 @@ from bough.complementarity.conditions import NO_NORMAL, Conditions
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import RESIDUAL, ROUNDING, VANISHING
 
-__all__ = ["Problem", "Reduction", "reduced"]
+__all__ = ["Numbers", "Problem", "Reduction", "Rows", "reduced"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
@@ -38,10 +38,7 @@ class Problem:
 
     @cached_property
     def size(self) -> Numbers:
-        """How much forces move their own rows, where that is more than 1: they do where a row that slides follows.
-
-        The rows of a cone have one size, or its forces would not point against its sliding.
-        """
+        """How much forces move their rows, at least 1: more where others follow; one for both rows of a cone."""
         size, i = np.maximum(np.diagonal(self.A), 1.0), self.conditions.cones
         size[i] = size[i + 1] = np.maximum(size[i], size[i + 1])
         return size

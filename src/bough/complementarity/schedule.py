@@ -46,27 +46,21 @@ class Schedule:
 
     def __init__(self, conditions: Conditions, started: bool, roughly: float, brief: bool) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
-        many = conditions.n > MANY_ROWS
         hard = [[_Turn(SWEEPS << k), *[_Turn()] * (guesses - 1)] for k in range(ROUNDS_OF_SWEEPS)]
-        known = [_Turn(soft=HARDEST)] * (STARTED if started else 0)
-        turns = [*known, *hard[0]]
+        turns = [*[_Turn(soft=HARDEST)] * (STARTED if started else 0), *hard[0]]
         if brief:
             turns = [turn._replace(roughly=roughly) for turn in turns]
         else:
-            softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SHORT_SERIES if many else SOFT_GUESSES)]
-            enough = [1.0] * (len(softer) - LAST) + [roughly] * LAST
-            from_nothing, from_sweeps, at_once = (
-                [first, *[_Turn(alone=first.alone)] * (len(softer) - 1)]
-                for first in (_Turn(anew=1, alone=1.0), _Turn(SWEEPS), _Turn(anew=1))
-            )
-            from_sweeps[1:] = [_Turn(alone=1.0)] * (len(softer) - 1)
-            series = [from_sweeps] if many else [from_nothing, from_sweeps, at_once]
-            for some in series:
-                ends = zip(some, softer, enough, strict=True)
-                some[:] = [turn._replace(soft=soft, roughly=rough) for turn, soft, rough in ends]
             near = _Turn(soft=HARDEST, roughly=roughly)
             turns += [near._replace(smooth=1), *[near] * (GUESSES_OF_CONES - 2), near._replace(settle=1)]
-            turns += [turn for some in (series if many else [*series, *hard[1:]]) for turn in some]
+            many = conditions.n > MANY_ROWS
+            count = SHORT_SERIES if many else SOFT_GUESSES
+            softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(count)]
+            series = ((_Turn(anew=1, alone=1.0), 1.0), (_Turn(SWEEPS), 1.0), (_Turn(anew=1), 0.0))
+            for first, alone in series[1:2] if many else series:
+                soft = [first._replace(soft=softer[0]), *(_Turn(alone=alone, soft=part) for part in softer[1:])]
+                turns += [*soft[:-LAST], *(turn._replace(roughly=roughly) for turn in soft[-LAST:])]
+            turns += [] if many else [turn for some in hard[1:] for turn in some]
         self.turns = len(turns)
         self.sweeps, self.anew, self.smooth, self.alone, self.soft, self.roughly, self.settle = (
             Table(name, np.array(column)) for name, column in zip(_Turn._fields, zip(*turns, strict=True), strict=True)

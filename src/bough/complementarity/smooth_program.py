@@ -15,26 +15,27 @@ and mostly guesses from there find exact ones. `smoothing` follows it on NumPy, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from bough.complementarity.conditions import NO_NORMAL, Kind
-from bough.complementarity.demands import Demands
-from bough.complementarity.elimination import Run, Stored, solved
+from bough.complementarity.conditions import FAR, NO_NORMAL, Kind
+from bough.complementarity.demands import ZERO, Demands
+from bough.complementarity.elimination import solved
 from bough.scalar import (
     Array,
     Bool,
     Index,
+    Part,
     Scalar,
     Table,
     absolute,
     array,
+    blank,
     both,
     do_when,
-    each,
+    dot,
     either,
     fill,
     gather_index,
@@ -42,7 +43,6 @@ from bough.scalar import (
     maximum,
     minimum,
     negation,
-    rows,
     select,
     sqrt,
 )
@@ -62,9 +62,6 @@ it does not."""
 
 NEAR_ENOUGH = 1e-10
 """Forces that fail by less, in a problem of magnitude 1, end the path."""
-
-FAR = 1e30
-"""A bound this large is none."""
 
 Pair: TypeAlias = tuple[Scalar, Scalar]
 
@@ -132,17 +129,16 @@ class Walk:
         return after, lost
 
 
-def follow_smooth_path(demands: Demands, f: Array, a: Array, scale: Scalar, runs: Sequence[Run]) -> None:
+def follow_smooth_path(demands: Demands, f: Array, a: Array, scale: Scalar) -> None:
     """Let f be the best forces of a path from none, and a theirs; `scale` is the magnitude of b, rows weighed."""
-    n, rounded = demands.n, _Rounded(demands, scale, runs)
+    n, rounded = demands.n, _Rounded(demands, scale)
     best, on_path, failing = array(n), array(n), array(n)
     fill(f, n, lambda i: 0.0)
     fill(a, n, lambda i: demands.b[i])
 
     def worst() -> Scalar:
         demands.fail(f, a, failing)
-        none: Scalar = 0.0
-        return loop(n, lambda i, most: maximum(most, failing[i] / (demands.size(i) * rounded.unit[i])), none)
+        return loop(n, lambda i, most: maximum(most, failing[i] / (demands.size(i) * rounded.unit[i])), ZERO)
 
     def turn(_: Index, so_far: tuple[Walk, Scalar]) -> tuple[Walk, Scalar]:
         walk, least = so_far
@@ -192,8 +188,8 @@ def _damped_step(rounded: _Rounded, f: Array, a: Array, tau: Scalar) -> tuple[Sc
 class _Rounded:
     """Forces f - a / size put within bounds that are rounded off by τ, and how they follow them."""
 
-    def __init__(self, demands: Demands, scale: Scalar, runs: Sequence[Run]) -> None:
-        self.demands, self.runs, n = demands, runs, demands.n
+    def __init__(self, demands: Demands, scale: Scalar) -> None:
+        self.demands, n = demands, demands.n
         self.forces, self.own, self.links, self.across = (array(n) for _ in range(4))
         self.size, self.unit = array(n), array(n)  # of forces
 
@@ -206,8 +202,7 @@ class _Rounded:
 
         fill(self.unit, n, lambda i: scale)
         fill(self.size, n, lambda i: 1.0)
-        none: Scalar = 0.0
-        self.count = demands.each(row, none)
+        self.count = demands.each(row, ZERO)
 
     def put(self, f: Array, a: Array, tau: Scalar, slopes: bool) -> Scalar:
         """Fill in forces, and slopes; returns by how much f differs, in the mean."""
@@ -223,7 +218,14 @@ class _Rounded:
             elif kind == "inequality":
                 forces[i], self.own[i] = positive_part(w, four)
             elif kind == "box":
-                self._put_box(i, w, four)
+                low, high = demands.bounds_of(kind, i, normal, f)
+                bounded = both(low > -FAR, high < FAR)
+                half = select(bounded, (high - low) * 0.5, 0.0)
+                middle = select(bounded, (high + low) * 0.5, 0.0)
+                short, own, _ = clipped(w - middle, half, four)
+                within = select(both(low < w, w < high), 1.0, 0.0)
+                forces[i] = select(bounded, middle + short, maximum(low, minimum(high, w)))
+                self.own[i] = select(bounded, own, within)
             else:
                 low, high = demands.slopes(i, normal)
                 middle, half, load = (low + high) * 0.5, (high - low) * 0.5, forces[normal]
@@ -235,19 +237,7 @@ class _Rounded:
                 total = total + off * off
             return total
 
-        none: Scalar = 0.0
-        return sqrt(demands.each(row, none) / maximum(self.count, 1.0))
-
-    def _put_box(self, i: Index, w: Scalar, four: Scalar) -> None:
-        assert self.demands.bounds is not None
-        low, high = self.demands.bounds[i * 2], self.demands.bounds[i * 2 + 1]
-        bounded = both(low > -FAR, high < FAR)
-        half = select(bounded, (high - low) * 0.5, 0.0)
-        middle = select(bounded, (high + low) * 0.5, 0.0)
-        short, own, _ = clipped(w - middle, half, four)
-        within = both(low < w, w < high)
-        self.forces[i] = select(bounded, middle + short, maximum(low, minimum(high, w)))
-        self.own[i] = select(bounded, own, select(within, 1.0, 0.0))
+        return sqrt(demands.each(row, ZERO) / maximum(self.count, 1.0))
 
     def _put_cone(self, i: Index, normal: Index, x: Scalar, y: Scalar, four: Scalar, slopes: bool) -> None:
         mu = self.demands.mu[normal]
@@ -261,7 +251,7 @@ class _Rounded:
     def direction(self, f: Array) -> Array:
         """The Newton step: with S the slopes it is (1 + S (A / size - 1))⁻¹ (forces - f), A not quite singular."""
         demands, n, conditions = self.demands, self.demands.n, self.demands.conditions
-        A, K = demands.A, rows(n * (n + 1))
+        A, K = demands.A, blank(n * (n + 1))
         normals = Table("normal_or_self", np.where(conditions.normal == NO_NORMAL, np.arange(n), conditions.normal))
         second = np.zeros(n, np.int64)
         second[conditions.cones], second[conditions.cones + 1] = 1, -1
@@ -274,25 +264,19 @@ class _Rounded:
                 parts.append((normal, self.links[i]))
             if conditions.cones.size:
                 parts.append((other, self.across[i]))
-            weights = [(k * n, weight / self.size[k]) for k, weight in parts]
-
-            def entry(j: Index) -> Scalar:
-                total: Scalar = 0.0
-                for start, weight in weights:
-                    total = total + weight * A[start + j]
-                return total
-
-            start = i * (n + 1)
-            each(n, lambda j: K.put(start + j, entry(j)))
-            K.put(start + i, K.get(start + i) + 1.0)
+            weights, start = [weight / self.size[k] for k, weight in parts], i * (n + 1)
+            sources = [Part(A, k * n) for k, _ in parts]
+            fill(Part(K, start), n, lambda j: dot(weights, [source[j] for source in sources]))
+            K[start + i] = K[start + i] + 1.0
             for k, weight in parts:
-                K.put(start + k, K.get(start + k) - weight * (1.0 - ROUNDING))
-            K.put(start + n, self.forces[i] - f[i])
+                K[start + k] = K[start + k] - weight * (1.0 - ROUNDING)
+            K[start + n] = self.forces[i] - f[i]
+
+        def inverse(_: Index, pivot: Scalar) -> Scalar:
+            return 1.0 / select(absolute(pivot) > 0.0, pivot, 1.0)
 
         demands.where_on(equation)
-        return solved(
-            Stored(K), n, lambda k, pivot: 1.0 / select(absolute(pivot) > 0.0, pivot, 1.0), self.runs, demands.on
-        )
+        return solved(K, n, inverse, demands.runs, demands.on)
 
 
 def _copy(n: int, source: Array, target: Array) -> None:

@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.complementarity.reduction import Problem
+from bough.complementarity.reduction import Numbers, Problem
 from bough.complementarity.smooth_program import HALVINGS, PATH_STEPS, Walk, clipped, positive_part, shortened
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["corrected", "failures", "smooth_path", "worst"]
-
-Numbers = NDArray[np.floating[Any]]
 
 NEWTON_WORK, LATER_WORK = 1.6e9, 1.1e9
 """Of all paths no more steps than take so many multiplications, the first number from zero, the second from where to
@@ -88,7 +85,7 @@ def corrected(problem: Problem, f: Numbers) -> tuple[Numbers, int]:
     best, least, steps = f, worst(problem, f), 0
     with np.errstate(all="ignore"):
         while steps < CORRECTIONS and least > ROUNDING:
-            f = f + _direction(f, _Rounded(problem, f, 0.0))
+            f = f + _Rounded(problem, f, 0.0).direction(f)
             failing = worst(problem, f)
             steps += 1
             if failing < least:
@@ -101,7 +98,7 @@ def corrected(problem: Problem, f: Numbers) -> tuple[Numbers, int]:
 def _damped_step(problem: Problem, f: Numbers, tau: float) -> tuple[Numbers, float, bool]:
     """Forces after a Newton step, by how much they fail in the mean, and whether that is less than before."""
     rounded = _Rounded(problem, f, tau)
-    failing, direction, length = rounded.off(f), _direction(f, rounded), 1.0
+    failing, direction, length = rounded.off(f), rounded.direction(f), 1.0
     for _ in range(HALVINGS):
         further = f + length * direction
         less = _Rounded(problem, further, tau).off(further)
@@ -109,17 +106,6 @@ def _damped_step(problem: Problem, f: Numbers, tau: float) -> tuple[Numbers, flo
             return further, less, True
         length /= 2
     return f, failing, False
-
-
-def _direction(f: Numbers, rounded: _Rounded) -> Numbers:
-    """The Newton step: with S the slopes of P it is (1 + S (A / size - 1))⁻¹ (P - f); zero if there is none."""
-    K = rounded.slopes_times_coupling()
-    K.flat[:: len(K) + 1] += 1.0
-    try:
-        step = np.linalg.solve(K, rounded.forces - f)
-    except np.linalg.LinAlgError:
-        return np.zeros_like(f)
-    return step if np.isfinite(step).all() else np.zeros_like(f)
 
 
 class _Rounded:
@@ -151,12 +137,17 @@ class _Rounded:
         """By how much forces differ from these, in the mean."""
         return float(np.sqrt(np.mean((f - self.forces) ** 2)))
 
-    def slopes_times_coupling(self) -> Numbers:
-        """The matrix of slopes, times that of the problem."""
+    def direction(self, f: Numbers) -> Numbers:
+        """The Newton step: with S the slopes of P it is (1 + S (A / size - 1))⁻¹ (P - f); zero if there is none."""
         B, conditions, rows = self._problem.coupling, self._problem.conditions, self._problem.conditions.tangents
-        result = self._own[:, None] * B
-        result[rows] += self._links[rows, None] * B[conditions.normal[rows]]
+        K = self._own[:, None] * B
+        K[rows] += self._links[rows, None] * B[conditions.normal[rows]]
         if (i := conditions.cones).size:
-            result[i] += self._across[:, None] * B[i + 1]
-            result[i + 1] += self._across[:, None] * B[i]
-        return np.asarray(result)
+            K[i] += self._across[:, None] * B[i + 1]
+            K[i + 1] += self._across[:, None] * B[i]
+        K.flat[:: len(K) + 1] += 1.0
+        try:
+            step = np.linalg.solve(K, self.forces - f)
+        except np.linalg.LinAlgError:
+            return np.zeros_like(f)
+        return step if np.isfinite(step).all() else np.zeros_like(f)

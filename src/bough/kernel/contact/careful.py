@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.complementarity import Conditions, ContactRows, ForceProblem, contact_forces
-from bough.complementarity.force_solvers import Solve
-from bough.scalar import Array, Bool, Scalar
+from bough.complementarity import ContactRows, Demands, ForceProblem, contact_forces
+from bough.complementarity.contact_forces import Found, Solve
+from bough.scalar import Array
 from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["Forces", "forces_of_state", "impact_of_state", "unmet_by_sweeps"]
@@ -51,7 +51,7 @@ def _solve(given: ForceProblem, solve: Solve, active: Bools, start: Floats | Non
     arrays |= {"A": given.A[places[:, None], places].ravel(), "base": given.base[places], "active": active}
     problem = ForceProblem(sides.rows, **{name: a.tolist() for name, a in arrays.items()})
     found = contact_forces(problem, solve, None if start is None else start.tolist(), times=2 + len(active))
-    return np.asarray(np.bincount(places, _floats(found.forces, places.size), given.rows.count), np.float64)
+    return np.asarray(np.bincount(places, np.array(found.forces, np.float64), given.rows.count), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +72,14 @@ def forces_of_state(problem: ForceProblem) -> Forces:
     """Exact forces; if there are none, the nearest, and what conflicts."""
     worst, unmet, undecided = 0.0, np.zeros(0, np.bool_), False
 
-    def solve(*given: Any) -> tuple[Array, Scalar, Bool]:
+    def solve(demands: Demands, start: object) -> Found:
         nonlocal worst, unmet, undecided
-        part = _Part(*given)
+        part = _Part(demands)
         answer = complementarity.pivoting(*part.problem)
         worst = float(part.failing(answer.f).max(initial=0.0))
         unmet = part.spread(answer.conflicts & (worst > RESIDUAL))  # where b is small, nothing contradicts
         undecided = answer.undecided and bool(unmet.any())
-        return part.spread(answer.f).tolist(), worst, False
+        return Found(part.spread(answer.f).tolist(), worst, False)
 
     forces = _solve(problem, solve, problem.active)
     return Forces(forces, worst, _conditions_of_rows(problem, unmet), undecided)
@@ -112,11 +112,11 @@ def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bool
     given[sides] *= pushing[sides]
     acting = np.concatenate([pushing[: rows.touch : rows.axes], pushing[sides]])
 
-    def look(*problem: Any) -> tuple[Array, Scalar, Bool]:
+    def look(demands: Demands, start: Array) -> Found:
         nonlocal unmet
-        part, start = _Part(*problem), problem[4]
-        unmet = part.spread(part.failing(_floats(start, part.n)[part.rows]) > limit)
-        return start, 0.0, True
+        part = _Part(demands)
+        unmet = part.spread(part.failing(np.array(start)[part.rows]) > limit)
+        return Found(start, 0.0, True)
 
     _solve(problem, look, problem.active | acting, given)
     return _conditions_of_rows(problem, unmet)
@@ -125,23 +125,17 @@ def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bool
 class _Part:
     """The rows that are on, of a problem as solvers of contact forces take it; what slides follows its normal."""
 
-    def __init__(self, conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array, bounds: Any):
-        self.n = n = conditions.n
-        matrix, right, normal = _floats(A, n * n).reshape(n, n), _floats(b, n), conditions.normal
-        sliding = (normal >= 0) & ~matrix.any(axis=0) & (right == 0.0)
+    def __init__(self, demands: Demands) -> None:
+        self.n, conditions = demands.n, demands.conditions
+        A, b, mu, on = (np.array(values, np.float64) for values in (demands.A, demands.b, demands.mu, demands.on))
+        A = A.reshape(self.n, self.n)
+        sliding = (conditions.normal >= 0) & ~A.any(axis=0) & (b == 0.0)
         first = conditions.cones
         sliding[first] = sliding[first + 1] = sliding[first] & sliding[first + 1]
-        self.rows = rows = np.flatnonzero((_floats(on, n) > 0.0) & ~sliding)
-        friction = conditions.at_friction(_floats(mu, n))[rows]
-        ends = None if bounds is None else _floats(bounds, 2 * n).reshape(n, 2)[rows]
-        self.problem: tuple[Any, ...] = (
-            matrix[rows[:, None], rows],
-            right[rows],
-            conditions.some(rows),
-            friction,
-            None,
-            ends,
-        )
+        self.rows = rows = np.flatnonzero((on > 0.0) & ~sliding)
+        friction = conditions.at_friction(mu)[rows]
+        ends = None if demands.bounds is None else np.array(demands.bounds, np.float64).reshape(self.n, 2)[rows]
+        self.problem: tuple[Any, ...] = (A[rows[:, None], rows], b[rows], conditions.some(rows), friction, None, ends)
 
     def failing(self, f: Floats) -> Floats:
         """By how much rows fail."""
@@ -153,10 +147,6 @@ class _Part:
         result = np.zeros(self.n, values.dtype)
         result[self.rows] = values
         return result
-
-
-def _floats(values: Array, count: int) -> Floats:
-    return np.array([values[k] for k in range(count)], np.float64)
 
 
 def _conditions_of_rows(problem: ForceProblem, rows: Bools) -> Bools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
 from bough.backends import Argument
-from bough.complementarity import SOLVED, Conditions
+from bough.complementarity import SOLVED, Conditions, Demands
 from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_plain
 from bough.kernel.compile import get_backend
@@ -193,8 +193,8 @@ def pivoting(
     conflicts, reasons = np.zeros((*status.shape, n), np.bool_), {}
     if (status != SOLVED).any() and np.isfinite(whole[status == SOLVED]).all():
         with np.errstate(over="ignore", invalid="ignore"):
-            solve = complementarity.dantzig if by_rows else complementarity.pivoting
-            reasons = _one_by_one(conditions, arrays, status, whole, conflicts, solve)
+            how = {"solve": complementarity.dantzig} if by_rows else {}
+            reasons = _one_by_one(conditions, arrays, status, whole, conflicts, **how)
     if factor is not None:
         whole[..., n : 3 * n] /= factor
     require_finite_results("pivoting", whole)
@@ -207,7 +207,7 @@ def _one_by_one(
     verdict: FloatArray,
     whole: FloatArray,
     conflicts: NDArray[np.bool_],
-    solve: Callable[..., complementarity.Answer] = complementarity.pivoting,
+    **how: Any,
 ) -> dict[tuple[int, ...], str]:
     """See to the states that are not solved; returns what went wrong in which."""
     n, reasons = conditions.n, {}
@@ -216,7 +216,7 @@ def _one_by_one(
         one = {name: np.ascontiguousarray(a[place]) for name, a in each.items()}
         A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
         further: Any = (conditions, conditions.at_friction(one["mu"]), slip, bounds)
-        f, conflicts[place], reason, pivots = solve(A, b, *further)
+        f, conflicts[place], reason, pivots = complementarity.pivoting(A, b, *further, **how)
         whole[place] = np.concatenate([f, A @ f + b, complementarity.residual(A, b, f, *further), [pivots]])
         if reason:
             reasons[place] = reason
@@ -278,7 +278,8 @@ def gauss_seidel(
     """
     n, stop = row_count(conditions), when_to_stop(tolerance, iterations)
     begin = np.zeros(n) if start is None else start
-    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, "start", begin, stop), n))
+    further = {"start": begin, "stop": stop}
+    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, further), n))
 
 
 def residual(
@@ -319,50 +320,41 @@ def residual(
     >>> bough.lcp.residual(A, b, [0.0, 0], limits)
     array([2., 0.])
     """
-    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, "slip", slip)
+    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, {"slip": slip})
 
 
 def _run(
-    name: str,
-    conditions: Conditions,
-    leading: dict[str, Any],
-    mu: ArrayLike,
-    bounds: ArrayLike | None,
-    optional: str,
-    *further: Any,
+    name: str, conditions: Conditions, leading: dict[str, Any], mu: Any, bounds: Any, further: dict[str, Any]
 ) -> FloatArray:
-    """What a program gives, in the data type of the leading arguments; further ones are taken as they are.
-
-    `optional` is what the first of these is called.
-    """
+    """What a program gives, in the data type of the leading arguments; further ones are taken as they are."""
     n = row_count(conditions)
-    require_plain(f"lcp.{name.removeprefix('lcp.')}", **leading, mu=mu, bounds=bounds, **{optional: further[0]})
+    require_plain(f"lcp.{name.removeprefix('lcp.')}", **leading, mu=mu, bounds=bounds, **further)
     require_given(**leading, mu=mu)
     arrays = [as_floats(key, x, shape_of(key, n)) for key, x in leading.items()]
     dtype = np.result_type(*arrays)
     given = [as_type(dtype, x) for x in arrays] + [*for_all_rows(conditions, mu, bounds, dtype)]
-    return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
+    return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further.values()), None, True)
 
 
-def _residual(conditions: Conditions, A: Array, b: Array, f: Array, mu: Array, **further: Array) -> dict[str, Array]:
+def _residual(demands: Demands, f: Array) -> dict[str, Array]:
     """By how much rows fail, over scalars."""
-    demands, a, failing = complementarity.Demands(conditions, A, b, mu, **further), *(array(conditions.n) for _ in "12")
+    a, failing = array(demands.n), array(demands.n)
     demands.values(f, a)
     demands.fail(f, a, failing)
     return {"whole": failing}
 
 
 TAKEN = {
-    "pivoting": (complementarity.principal, ("A", "b", "mu", "bounds", "slip")),
-    "gauss_seidel": (complementarity.gauss_seidel, ("A", "b", "mu", "bounds", "start", "stop")),
-    "lcp.residual": (_residual, ("A", "b", "f", "mu", "bounds", "slip")),
+    "pivoting": (complementarity.principal, ("A", "b", "mu", "bounds", "slip"), ()),
+    "gauss_seidel": (complementarity.gauss_seidel, ("A", "b", "mu", "bounds", "start", "stop"), ("start", "stop")),
+    "lcp.residual": (_residual, ("A", "b", "f", "mu", "bounds", "slip"), ("f",)),
 }
-"""What is compiled, by its name, and what it takes."""
+"""What is compiled, by its name, what it takes, and what of that is no part of the problem."""
 
 
 def _solver(conditions: Conditions, name: str) -> Function:
     """One of these functions; coefficients that are negative and bounds in the wrong order are refused."""
-    n, (algorithm, taken) = conditions.n, TAKEN[name]
+    n, (algorithm, taken, beside) = conditions.n, TAKEN[name]
     inputs = [
         Argument(key, shape_of(key, n), finite=key != "bounds", optional=key in ("bounds", "slip")) for key in taken
     ]
@@ -374,7 +366,8 @@ def _solver(conditions: Conditions, name: str) -> Function:
             low, high = x["bounds"][2 * row], x["bounds"][2 * row + 1]
             fine = both(low <= high, both(low < math.inf, high > -math.inf))
             doubt = either(doubt, negation(fine))
-        found: dict[str, Any] = algorithm(conditions, **x)  # type: ignore[operator]
+        demands = Demands(conditions, **{key: value for key, value in x.items() if key not in beside})
+        found: dict[str, Any] = algorithm(demands, *(x[key] for key in beside))  # type: ignore[operator]
         if name == "pivoting":
             found["status"][0] = finite_status(found["status"][0], found["whole"], 3 * n + 1)
         return {**found, "doubt": doubt}

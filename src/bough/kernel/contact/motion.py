@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.problem_arguments import when_to_stop
-from bough.kernel.contact.scene import LimitKind, Scene, place_of, read_limits, require_touch, scene_of, side_by_side
+from bough.kernel.contact.scene import LimitKind, Scene, place_of, read_limits, require_touch, scene_of
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.motion import Motion
 from bough.model import Model, Touch
@@ -214,7 +214,7 @@ def impulses(
     (array([1., 0., 2.]), array([[12.,  0.,  0.]]))
     """
     touch, scene = _scene(model, touch, "contact_impulses", limits, solver)
-    e = scene.number("restitution", side_by_side(touch.restitution))
+    e = scene.number("restitution", touch.restitution)
     e = e if e.any() else None  # without it there is less to do
     further = (*_numbers(scene, touch), e, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, v, *place_of(touch), *further)
@@ -286,18 +286,16 @@ def _scene(
 ) -> tuple[Touch, Scene]:
     sweeps = solver is not SOLVERS[0] and known_name(solver, "solver", SOLVERS) == "gauss_seidel"
     touch = require_touch(model, touch)
-    is_dry = dry is not False and truth(dry, "dry_friction")
-    return touch, scene_of(
-        model, touch.contacts, level, POSITIONS if limits is True else read_limits(limits), is_dry, sweeps
+    is_dry, kinds = (
+        dry is not False and truth(dry, "dry_friction"),
+        POSITIONS if limits is True else read_limits(limits),
     )
+    return touch, scene_of(model, touch.contacts, level, kinds, is_dry, sweeps)
 
 
 def _numbers(scene: Scene, touch: Touch) -> tuple[Any, Any]:
     """Gaps and coefficients of friction."""
-    gaps, mu = touch.gaps, touch.mu
-    gaps = gaps if type(gaps) is float else side_by_side(gaps)
-    mu = mu if type(mu) is float else side_by_side(mu)
-    return scene.number("gaps", gaps), scene.number("mu", mu)
+    return scene.number("gaps", touch.gaps), scene.number("mu", touch.mu)
 
 
 def _start(scene: Scene, start: Motion | None, tolerance: float, iterations: int) -> tuple[Any, ...]:

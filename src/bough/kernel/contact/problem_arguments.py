@@ -54,8 +54,14 @@ def read_problem(conditions: Conditions, **given: ArrayLike | None) -> dict[str,
     if (arrays["mu"] < 0).any():
         least = arrays["mu"].min()
         raise ShapeError(f"mu has the entry {least}, expected coefficients of friction that are not negative")
-    if "bounds" in arrays:
-        _require_order(conditions, arrays["bounds"])
+    pairs = arrays["bounds"][..., conditions.box, :] if "bounds" in arrays else np.zeros((0, 2))
+    low, high = pairs[..., 0], pairs[..., 1]
+    wrong = np.argwhere(~((low <= high) & (low < np.inf) & (high > -np.inf)))
+    if wrong.size:
+        *state, k = wrong[0].tolist()
+        got, row = pairs[(*state, k)].tolist(), int(conditions.box[k])
+        expected = "expected a lower force and an upper one that is not below it"
+        raise ShapeError(f"bounds{[*state, row]} is {got}, {expected}")
     return arrays
 
 
@@ -64,25 +70,6 @@ def require_given(**arrays: object) -> None:
     for name, value in arrays.items():
         if value is None:
             raise ShapeError(f"{name} is None, expected an array")
-
-
-def _require_bounds(conditions: Conditions, bounds: ArrayLike | None) -> ArrayLike:
-    if bounds is None:
-        row = conditions.box[0]
-        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
-    return bounds
-
-
-def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
-    pairs = bounds[..., conditions.box, :]
-    low, high = pairs[..., 0], pairs[..., 1]
-    wrong = np.argwhere(~((low <= high) & (low < np.inf) & (high > -np.inf)))
-    if wrong.size:
-        *state, k = wrong[0].tolist()
-        got, row = pairs[(*state, k)].tolist(), int(conditions.box[k])
-        raise ShapeError(
-            f"bounds{[*state, row]} is {got}, expected a lower force and an upper one that is not below it"
-        )
 
 
 def as_type(dtype: Any, x: Any) -> Any:
@@ -102,7 +89,10 @@ def for_all_rows(
         friction = friction if friction.ndim else np.full(n, friction)
     if not conditions.box.size:
         return friction, None
-    pairs = as_floats("bounds", _require_bounds(conditions, bounds), (2,)).astype(dtype, copy=False)
+    if bounds is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    pairs = as_floats("bounds", bounds, (2,)).astype(dtype, copy=False)
     return friction, np.broadcast_to(pairs, (n, 2)).copy() if pairs.ndim == 1 else pairs
 
 

@@ -14,7 +14,7 @@ from bough.algorithms.contact_problem import ContactPlan, contact_rows, sides_of
 from bough.algorithms.contacts import of_unit_length
 from bough.algorithms.joint_bounds import bounded_names, dry_frictions, speed_limits
 from bough.algorithms.levels import Dry
-from bough.algorithms.limits import LimitSides, limit_sides
+from bough.algorithms.limits import limit_sides
 from bough.complementarity import UNMET, ContactRows, ForceProblem
 from bough.errors import FiniteError, ModelError
 from bough.kernel.arguments import FloatArray, as_floats
@@ -44,10 +44,7 @@ from bough.reading import kind_of, known_name, listed
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import UNIT_LENGTH
 
-__all__ = [
-    "NO_TOUCH", "LimitKind", "Scene", "place_of", "read_limits", "require_touch", "require_unit", "scene_of",
-    "side_by_side",
-]  # fmt: skip
+__all__ = ["LimitKind", "Scene", "place_of", "read_limits", "require_touch", "require_unit", "scene_of"]
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
 
@@ -77,14 +74,10 @@ class Scene:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of contacts, sides of limits, rows of loops, and dry friction."""
-        plan, sides = self.options.plan, self.sides.names if self.rows.limits else ()
+        plan = self.options.plan
+        sides = sides_of(self.model, plan).names if self.rows.limits else ()
         dry = (f"dry friction of {bounded_names(self.model)[k]}" for k, _ in plan.dry)
         return (*self.contacts.names, *sides, *self.model.constraint_names, *dry)
-
-    @cached_property
-    def sides(self) -> LimitSides:
-        """The sides of its limits."""
-        return sides_of(self.model, self.options.plan)
 
     def motion(self, *arrays: Any) -> Motion:
         """The motion and all forces, from the inputs of the level in order."""
@@ -97,18 +90,12 @@ class Scene:
         of_tree, of_loops = dry[..., : self.model.nv], dry[..., self.model.nv :]
         return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, of_tree, of_loops)
 
-    def problem(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """The problem of forces itself, by name, from arguments by name."""
-        row = spec(f"{self.level}_problem")
-        results = entry(self, row.name, _problem)(*map(arrays.get, row.inputs), None, True)
-        return dict(zip(row.shapes(self.model, self.options), results, strict=True))
-
     def number(self, name: str, value: ArrayLike | float) -> Any:
         """A number for each contact (..., k), from one number or from an array that is looked at by the program."""
         count = self.contacts.count
         if type(value) is float:
             return _uniform(name, value, count)
-        a = value if isinstance(value, np.ndarray) else as_floats(name, value, ())
+        a = side_by_side(value) if isinstance(value, np.ndarray) else as_floats(name, value, ())
         if a.ndim == 0:
             return np.full(count, a, np.float64)
         return np.broadcast_to(a, (*a.shape[:-1], count)) if a.shape[-1] == 1 < count else a
@@ -149,11 +136,13 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
         for all_states, part in zip(results, entry(scene, "motion", _motion)(*cold, None, True), strict=True):
             all_states[doubtful] = part
         return results
-    problem, outputs = scene.problem(some), [a.name for a in outputs_of(model, scene.level, scene.options)]
+    row, outputs = spec(f"{scene.level}_problem"), [a.name for a in outputs_of(model, scene.level, scene.options)]
+    problem = entry(scene, row.name, _problem)(*map(some.get, row.inputs), None, True)
+    some |= dict(zip(row.shapes(model, scene.options), problem, strict=True))
     with np.errstate(over="ignore", invalid="ignore"):
         for k, place in enumerate(map(tuple, np.argwhere(doubtful))):
             found = {name: a[place] for name, a in zip(outputs, results, strict=True)}
-            found |= _careful_state(scene, {name: a[k] for name, a in (some | problem).items()}, found)
+            found |= _careful_state(scene, {name: a[k] for name, a in some.items()}, found)
             for name, a in zip(outputs, results, strict=True):
                 a[place] = np.reshape(found[name], a[place].shape)
     require_finite_results("motion with contacts", *results)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,8 +14,7 @@ from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.function import Function
 from bough.kernel.functions import read, require_model
-from bough.kernel.loops.angles import free_angles
-from bough.kernel.loops.bounds import Bounds
+from bough.kernel.loops.bounds import Bounds, free_angles
 from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import errors, jacobian, program_pays
 from bough.kernel.table import entry
@@ -99,8 +97,8 @@ def assemble(
     if _are_open(off, tolerance).any():
         worst = int(np.argmax(np.max(np.abs(off), axis=-1)))
         where = f" in state {[int(k) for k in np.unravel_index(worst, guess.shape[:-1])]}" if guess.ndim > 1 else ""
-        outcome = _Outcome(first[worst], states[worst], off[worst], bool(stalled[worst]), iterations)
-        raise AssemblyError(_failure_in_words(bounds, outcome, where, tolerance))
+        steps = None if stalled[worst] else iterations
+        raise AssemblyError(_failure_in_words(bounds, first[worst], states[worst], off[worst], steps, where, tolerance))
     _wind_back(bounds, first, states, tolerance)
     result = states.reshape(guess.shape)
     return result if out is None else write_out(out, result)
@@ -109,10 +107,7 @@ def assemble(
 def _close_loops(
     bounds: Bounds, states: FloatArray, tolerance: float, iterations: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Move states (n, nq) to where constraints and limits are met, or nearly so.
-
-    Returns by how much they are not (n, ·), and where no step led any nearer (n).
-    """
+    """Move states (n, nq) to constraints and limits; returns what is left (n, ·), and where no step led nearer (n)."""
     model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
     off, on_positions = _misses(bounds, states), position_rows(model)[:, np.newaxis]
     for _ in range(iterations):
@@ -134,10 +129,7 @@ def _close_loops(
 def _from_elsewhere(
     bounds: Bounds, first: FloatArray, states: FloatArray, off: FloatArray, tolerance: float, iterations: int
 ) -> None:
-    """Close states that a limit keeps open from other starts, further and further from the first guess.
-
-    These are the same in every call: on the way to configurations drawn within the limits.
-    """
+    """Close states that a limit keeps open from starts further and further away, the same ones in every call."""
     lost = np.flatnonzero(_are_open(off, tolerance) & bounds.at_limits(states).any(axis=-1))
     if not lost.size:
         return
@@ -188,39 +180,35 @@ def _size(L: FloatArray) -> FloatArray:
     return np.where(mean > 0.0, mean, 1.0)
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """Where an assembly of one state began and ended: guess and state (nq), what is left, and why it ended."""
-
-    guess: FloatArray
-    state: FloatArray
-    off: FloatArray
-    stalled: bool
-    iterations: int
-
-
-def _failure_in_words(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> str:
-    """Why there is no assembly, and what may help."""
-    rows = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.excess_names]
-    row = int(np.argmax(np.abs(outcome.off)))
-    worst = float(abs(outcome.off[row]))
+def _failure_in_words(
+    bounds: Bounds,
+    guess: FloatArray,
+    state: FloatArray,
+    off: FloatArray,
+    steps: int | None,
+    where: str,
+    tolerance: float,
+) -> str:
+    """Why there is no assembly from a guess to a state (nq), and what may help; without `steps` none led nearer."""
+    rows = [f"constraint {name!r}" for name in bounds.model.constraint_names]
+    rows += [f"limit of {bounds.names[k]}" for k in np.flatnonzero(~bounds.firm)]
+    row = int(np.argmax(np.abs(off)))
+    worst = float(abs(off[row]))
     text = f"{rows[row]} is not met{where}: it is off by {worst:.3g} m or rad, expected at most {tolerance:g}"
-    moved, reached = _guess_moved_to(bounds, outcome.guess), bounds.limits_in_words(outcome.state)
+    moved, reached = _guess_moved_to(bounds, guess), bounds.limits_in_words(state)
     if moved:
         text += f". The guess was past its limits, and was moved to them first: {moved}"
-    if outcome.stalled:
+    if steps is None:
         text += f". No step leads nearer: there is nothing better than {worst:.3g} near here"
         if worst <= 10.0 * TOUCHING:  # 1.5708 in a file is off by 4e-6 rad
             accepted = float(f"1e{math.ceil(math.log10(worst))}")
             text += f", as where the numbers of a file are rounded; tolerance={accepted:g} accepts it"
             return f"{text} ({reached})" if reached else text
     else:
-        text += f". That is after {outcome.iterations} steps; more iterations may lead nearer"
+        text += f". That is after {steps} steps; more iterations may lead nearer"
     if reached:
-        return (
-            f"{text}, and no assembly within the limits was found: {reached}. Start nearer to one, hold fewer joints, "
-            "or widen the limits"
-        )
+        text += f", and no assembly within the limits was found: {reached}"
+        return f"{text}. Start nearer to one, hold fewer joints, or widen the limits"
     return f"{text}. Start nearer to an assembly, or hold fewer joints"
 
 
@@ -241,10 +229,8 @@ def consistent_velocity(
 
     Parameters
     ----------
-    model, q, v
-        The mechanism, its configuration (..., nq) and its velocity (..., nv).
-    out, check
-        As in `rnea`.
+    model, q, v, out, check
+        The mechanism, its configuration (..., nq) and its velocity (..., nv); all others as in `rnea`.
 
     Raises
     ------
@@ -273,15 +259,13 @@ def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> 
 
     Parameters
     ----------
-    model, q, v
-        The mechanism, its configuration (..., nq) and its velocity (..., nv).
-    check
-        Whether to refuse NaN and infinity. Shapes are always checked.
+    model, q, v, check
+        The mechanism, its configuration (..., nq) and its velocity (..., nv); all others as in `rnea`.
 
     Raises
     ------
     SingularError
-        If a joint moves nothing that has inertia and no loop holds it; the message names it.
+        As in `consistent_velocity`.
 
     Examples
     --------

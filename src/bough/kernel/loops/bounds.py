@@ -1,4 +1,4 @@
-"""The limits of joints that an assembly stays within: which of them a step would pass, and the step that does not.
+"""The limits of joints that an assembly stays within, the step that passes none, and angles that may turn freely.
 
 A coordinate of the tree is never let past its limits: where a step would, it goes to the limit and all others make up
 for it. Coordinates that cannot be set by themselves, as those of joints that close loops, are let past; by how much is
@@ -8,6 +8,7 @@ an error like those of constraints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,10 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import algorithm
 from bough.kernel.loops.saddle import times
 from bough.kernel.table import entry
-from bough.model import Model
+from bough.model import Equality, Model, Tie
+from bough.model.joints import Mimic, Revolute
 
-__all__ = ["Bounds", "Solve"]
+__all__ = ["Bounds", "free_angles"]
 
 Solve = Callable[[FloatArray, FloatArray], FloatArray]
 """The step for rows (states, rows, nv) and their errors (states, rows)."""
@@ -58,11 +60,6 @@ class Bounds:
     def excess(self, q: FloatArray) -> FloatArray:
         """By how much coordinates that cannot be set by themselves are past their limits (states, ·)."""
         return self._beyond(self._coordinates(q))[:, ~self.firm]
-
-    @property
-    def excess_names(self) -> list[str]:
-        """Names of the limits that may be passed on the way, in the order of `excess`."""
-        return [f"limit of {self.names[k]}" for k in np.flatnonzero(~self.firm)]
 
     def at_limits(self, q: FloatArray) -> NDArray[np.bool_]:
         """Whether each coordinate is at a limit, or past it (states, rows)."""
@@ -121,3 +118,21 @@ class Bounds:
 
     def _beyond(self, c: FloatArray) -> FloatArray:
         return np.asarray(c - np.clip(c, self.lower, self.upper))
+
+
+@lru_cache(maxsize=128)
+def free_angles(model: Model) -> NDArray[np.intp]:
+    """Places in q of hinges without limits and springs, which no law, tie or mimic joint is about."""
+    counted = {c.entry.name for c in limited_joints(model)}
+    for c in model.constraints:
+        if isinstance(c, Equality):
+            counted |= {c.joint, c.other or c.joint}
+        elif isinstance(c, Tie):
+            counted |= set(c.joints)
+    for own in model.joints:
+        if isinstance(own.joint, Mimic):
+            counted.add(own.joint.source)
+        if any(own.stiffness):
+            counted.add(own.name)
+    hinges = [own.name for own in model.joints if isinstance(own.joint, Revolute) and own.name not in counted]
+    return np.array([model.q_slice(name).start for name in hinges], np.intp)

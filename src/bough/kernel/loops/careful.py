@@ -34,12 +34,7 @@ Run: TypeAlias = Callable[[str, Arrays], Any]
 """What runs an algorithm, by name, on a model or on one with parameters: returns its array, or a tuple of them."""
 
 
-def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
-    """Run an algorithm on a model."""
-    return entry(model, name, algorithm)(*map(arrays.get, spec(name).inputs), None, check)
-
-
-def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
+def _by_rank(model: Model, options: Options, run: Run, arrays: Arrays) -> Nearest:
     """Accelerations, multipliers and rank; what overflows is refused."""
     with refusing_overflow("motion with constraints"):
         (L, aims), groups = run("constraint_terms", arrays), row_groups(mechanism(model))
@@ -56,29 +51,20 @@ def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
 # ---- algorithm by algorithm ------------------------------------------------------------------------------------------
 
 
-def _dynamics(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    return (by_rank(model, run, arrays).x,)
-
-
-def _motion(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    found = by_rank(model, run, arrays)
+def _motion(*given: Any) -> Results:
+    found = _by_rank(*given)
     worst = np.abs(found.residual).max(axis=-1, initial=0.0)
     return found.x, found.multipliers, worst, found.broken.astype(float)
 
 
 def _consistent(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    return (_allowed_velocity(model, run, arrays),)
+    return (_shortest(model, run, arrays, arrays["v"], -run("constraint_speeds", arrays)),)
 
 
 def _onto(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
     step = _shortest(model, run, arrays, np.zeros(model.nv), -run("constraint_errors", arrays))
     q = run("integrate", {**arrays, "v": step})
-    return q, _allowed_velocity(model, run, {**arrays, "q": q})
-
-
-def _allowed_velocity(model: Model, run: Run, arrays: Arrays) -> FloatArray:
-    """The velocity nearest to v that the constraints allow."""
-    return _shortest(model, run, arrays, arrays["v"], -run("constraint_speeds", arrays))
+    return q, *_consistent(model, options, run, {**arrays, "q": q})
 
 
 def _shortest(model: Model, run: Run, arrays: Arrays, v: FloatArray, aims: FloatArray) -> FloatArray:
@@ -113,27 +99,24 @@ def _inverse(model: Model, options: Options, run: Run, arrays: Arrays) -> Result
     tau, _, _, unmet = _drive_forces(model, options, run, arrays)
     rows = len(model.constraint_names)
     for state in np.flatnonzero(unmet.any(axis=-1)):
-        k = int(np.argmax(np.abs(unmet[state])))
-        if unmet[state, :rows].any():
-            k = int(np.argmax(np.abs(unmet[state, :rows])))
-            raise StateError(
-                DriveError,
-                f"no drives can produce these accelerations{{}}: they break {model.constraint_names[k]!r} by "
-                f"{abs(unmet[state, k]):.3g} m/s² or rad/s². Expected accelerations that the constraints allow; the "
-                "nearest are forward_dynamics(model, q, v, rnea(model, q, v, a))",
-                (state,),
+        broken, lacking = np.split(np.abs(unmet[state]), [rows])
+        if broken.any():
+            text = (
+                f"no drives can produce these accelerations{{}}: they break {model.constraint_names[broken.argmax()]!r}"
+                f" by {broken.max():.3g} m/s² or rad/s². Expected accelerations that the constraints allow; the nearest"
+                " are forward_dynamics(model, q, v, rnea(model, q, v, a))"
             )
-        raise StateError(
-            DriveError,
-            f"the drives cannot produce this motion{{}}: joint {model.dof_names[k - rows]!r} lacks "
-            f"{abs(unmet[state, k]):.3g} N or N m. Drive more joints",
-            (state,),
-        )
+        else:
+            text = (
+                f"the drives cannot produce this motion{{}}: joint {model.dof_names[lacking.argmax()]!r} lacks "
+                f"{lacking.max():.3g} N or N m. Drive more joints"
+            )
+        raise StateError(DriveError, text, (state,))
     return (tau,)
 
 
 CAREFUL: dict[str, Callable[..., Results]] = {
-    **{f"constrained_dynamics{by}": _dynamics for by, _ in METHODS},
+    **{f"constrained_dynamics{by}": lambda *given: (_by_rank(*given).x,) for by, _ in METHODS},
     **{f"constrained_motion{by}": _motion for by, _ in METHODS},
     "consistent_velocity": _consistent,
     "onto_constraints": _onto,
@@ -150,11 +133,14 @@ def mending(
     careful = partial(CAREFUL[name], model, options)
     axes = {argument.name: len(argument.shape) for argument in inputs_of(model, name, options)}
 
+    def on_model(name: str, arrays: Arrays) -> Any:
+        return entry(model, name, algorithm)(*map(arrays.get, spec(name).inputs), None, True)
+
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        plain = partial(on_model, model, True)
-        return mend_states(
-            lambda some: careful(run(some) if run else plain, some), axes, arrays, results, verdicts != 0
-        )
+        def found(some: dict[str, FloatArray]) -> Results:
+            return careful(run(some) if run else on_model, some)
+
+        return mend_states(found, axes, arrays, results, verdicts != 0)
 
     return explain
 

@@ -41,10 +41,8 @@ def errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: 
 
     Parameters
     ----------
-    model, q
-        The mechanism and its configuration (..., nq).
-    out, check
-        As in `rnea`.
+    model, q, out, check
+        The mechanism and its configuration (..., nq); all others as in `rnea`.
 
     Examples
     --------
@@ -64,10 +62,8 @@ def jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check
 
     Parameters
     ----------
-    model, q
-        The mechanism and its configuration (..., nq).
-    out, check
-        As in `rnea`.
+    model, q, out, check
+        The mechanism and its configuration (..., nq); all others as in `rnea`.
 
     Examples
     --------
@@ -87,10 +83,8 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = N
 
     Parameters
     ----------
-    model, q, v
-        The mechanism, its configuration (..., nq) and its velocity (..., nv).
-    out, check
-        As in `rnea`.
+    model, q, v, out, check
+        The mechanism, its configuration (..., nq) and its velocity (..., nv); all others as in `rnea`.
 
     Examples
     --------
@@ -113,10 +107,8 @@ def coordinates(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
 
     Parameters
     ----------
-    model, q
-        The mechanism and its configuration (..., nq).
-    out, check
-        As in `rnea`.
+    model, q, out, check
+        The mechanism and its configuration (..., nq); all others as in `rnea`.
 
     Examples
     --------
@@ -137,10 +129,8 @@ def coordinate_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 
     Parameters
     ----------
-    model, q
-        The mechanism and its configuration (..., nq).
-    out, check
-        As in `rnea`.
+    model, q, out, check
+        The mechanism and its configuration (..., nq); all others as in `rnea`.
 
     Examples
     --------
@@ -164,10 +154,8 @@ def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]
 
     Parameters
     ----------
-    model, q
-        The mechanism and its configuration (..., nq).
-    check
-        Whether to refuse NaN and infinity. Shapes are always checked.
+    model, q, check
+        The mechanism and its configuration (..., nq); all others as in `rnea`.
 
     Examples
     --------
@@ -229,10 +217,8 @@ def reactions(
     a, forces
         Accelerations (..., nv) and multipliers of the constraints (..., rows): `motion` and `loop_forces` of the
         `Motion` that `forward_dynamics` returns with ``full=True``.
-    f_ext, loop_tau
-        External forces, and forces of drives on loops, as given to `forward_dynamics`.
-    check
-        Whether to refuse NaN and infinity. Shapes are always checked.
+    f_ext, loop_tau, check
+        External forces, and forces of drives on loops, as given to `forward_dynamics`; `check` as in `rnea`.
 
     Examples
     --------
@@ -254,10 +240,7 @@ def reactions(
 
 
 def program_pays(model: Model) -> bool:
-    """Whether a program takes less time than a rank test by singular values, which takes some 4 k n² + n³ operations.
-
-    It does but where very many rows hold few bodies.
-    """
+    """Whether a program is faster than a rank test by singular values: not where very many rows hold few bodies."""
     k, n = len(model.constraint_names), model.nv
     operations = saddle_tree(mechanism(model), "soon").operations
     return operations * PROGRAM_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS

@@ -69,10 +69,9 @@ def free_motion(M: FloatArray, force: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Driven:
-    """Forces of drives (..., drives), and what is not met (..., rows + n).
+    """Forces of drives (..., drives), and by how much (..., rows + n) rows and coordinates are off.
 
-    Not met are rows of constraints that the accelerations break, and coordinates that lack a force; `off` says by how
-    much rows and coordinates are off.
+    Unmet are rows of constraints that the accelerations break, and coordinates that lack a force.
     """
 
     forces: FloatArray
@@ -188,12 +187,7 @@ def regular_mass(
 
     Where L q̈ = c, M q̈ = f + Lᵀ λ and (M + Lᵀ W L) q̈ = f + Lᵀ W c + Lᵀ λ say the same, for any weights W. The second
     matrix is regular if every motion either has inertia or is held by a loop: all unique results can be computed from
-    it. M is given as packed path rows.
-
-    Raises
-    ------
-    StateError
-        If that matrix is singular too; the message names a joint. There is one batch axis then.
+    it. If it is singular too, a StateError names a joint; there is one batch axis then. M is given as packed path rows.
     """
     M, tree = unpacked(packed, model.dof_tree), model.dof_tree
     held = small_pivots(packed, tree, SINGULAR_VALUE).any(axis=-1, keepdims=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from bough.algorithms import levels
 from bough.algorithms.contact_problem import ContactPlan, applied_force, contact_rows, driven_force, sides_of
@@ -10,8 +11,7 @@ from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
 from bough.algorithms.joint_bounds import bounded_names
 from bough.algorithms.levels import FAR, Dry, Level
 from bough.complementarity import ContactRows, ForceProblem, by_pivoting, by_sweeps, contact_forces
-from bough.complementarity.contact_forces import Found
-from bough.complementarity.force_solvers import Solve
+from bough.complementarity.contact_forces import Found, Solve
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
@@ -88,7 +88,7 @@ def _level(
 
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
         rows, at, k = contact_rows(m.model, o.plan, name), level(m, o.plan, x), len(o.plan.pairs)
-        solve: Solve = by_sweeps(x["stop"]) if o.plan.sweeps else by_pivoting
+        solve: Solve = partial(by_sweeps, x["stop"]) if o.plan.sweeps else by_pivoting
         start = row_forces(m.model, o.plan, rows, at.rows.slopes, x) if "start_contacts" in x else None
         found = _struck(rows, at, x, solve, start) if "restitution" in x else _found(rows, at, at.base, x, solve, start)
         moved = at.rows.motion(found.forces)
