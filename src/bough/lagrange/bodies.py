@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
-from bough.lagrange.attributes import read_inertia, read_mass, read_space
+from bough.lagrange.attributes import read_inertia, read_mass, read_number, read_space, read_vector
 from bough.model import Free, Planar
-from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Body, Scalars
 from bough.model.ties.sides import MovesAsJoint, RigidKind
 from bough.scalar import Scalar, cos, sin
@@ -128,14 +125,9 @@ class PlanarRigid(MovesAsJoint):
 
     def __init__(self, mass: float = 1.0, com: ArrayLike = (0.0, 0.0), inertia: float = 1.0) -> None:
         m = read_mass(mass, "a planar rigid body")
-        c = read_floats(com, "the centre of mass of a planar rigid body", "two finite numbers (metres)")
-        J = read_floats(inertia, "the inertia of a planar rigid body", "a positive number (kg m²)")
-        if c.shape != (2,) or not np.isfinite(c).all():
-            raise ModelError(f"the centre of mass of a planar rigid body is {com!r}, expected two finite numbers (m)")
-        if J.shape != () or not (np.isfinite(J) and J > 0.0):
-            raise ModelError(f"the inertia of a planar rigid body is {inertia!r}, expected a positive number (kg m²)")
-        moments = (m, *(m * float(x) for x in c), float(J) + m * float(c @ c))
-        object.__setattr__(self, "moments", moments)
+        x, y, _ = read_vector(com, "the centre of mass of a planar rigid body", "two finite numbers (metres)", (2,))
+        J = read_number(inertia, "the inertia of a planar rigid body", "a positive number (kg m²)", above=0.0)
+        object.__setattr__(self, "moments", (m, m * x, m * y, J + m * (x * x + y * y)))
 
     numbers = ("moments",)
     joint = PLANAR

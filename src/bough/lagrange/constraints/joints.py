@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.attributes import ORIGIN, read_number
+from bough.lagrange.attributes import ORIGIN, ReadFields, a_number, read_by
 from bough.model import Joint, Mimic, Placement
 from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import Closure, least_squares
@@ -149,11 +150,35 @@ def _seen(side: Side) -> tuple[Transform, Motion]:
     return (rigid.placement(side.x), rigid.twist(side.v)) if isinstance(rigid, RigidKind) else (STAY, REST)
 
 
+def _read_turning(joint: object, what: str) -> Jointed:
+    if not isinstance(joint, Jointed) or (joint.joint.nq, joint.joint.nv) != (1, 1):
+        raise ModelError(f"{what} is {joint!r}, expected a Jointed with one degree of freedom")
+    return joint
+
+
+def _read_law(polynomial: ArrayLike, what: str) -> tuple[float, ...]:
+    c = np.atleast_1d(read_floats(polynomial, what, "finite numbers"))
+    if c.ndim != 1 or not c.size or not np.isfinite(c).all():
+        raise ModelError(f"{what} is {polynomial!r}, expected finite numbers c₀, c₁, …")
+    return tuple(c.tolist())
+
+
+def _read_pair(pair: Any, what: str) -> Pair:
+    try:
+        first, second = map(int, pair)
+    except (TypeError, ValueError, OverflowError):
+        first = second = -1
+    if min(first, second) < 0 or first == second:
+        raise ModelError(f"{what} is on bodies {pair!r}, expected two different numbers from 0 on")
+    return first, second
+
+
 Pair = tuple[int, int]
+COUPLED = "a joint that is coupled"
 
 
-@dataclass(frozen=True, init=False)
-class Coupled(Constraint):
+@dataclass(frozen=True)
+class Coupled(ReadFields, Constraint):
     """A joint follows another one: q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
 
     It holds coordinates only: the joints themselves are constraints of their own. An angle of a joint that turns round
@@ -174,57 +199,37 @@ class Coupled(Constraint):
         ``other_on=(1, 2)`` if the first body of the other joint is the second one of this.
     """
 
-    joint: Jointed
-    other: Jointed | None
-    polynomial: tuple[float, ...]
-    zero: float
-    other_zero: float
-    on: Pair
-    other_on: Pair
+    joint: Jointed = field(metadata=read_by(_read_turning, COUPLED))
+    other: Jointed | None = field(default=None, metadata=read_by(_read_turning, COUPLED))
+    polynomial: tuple[float, ...] = field(
+        default=(0.0, 1.0), metadata=read_by(_read_law, "the polynomial of a coupling")
+    )
+    zero: float = field(default=0.0, metadata=a_number("the zero of a coupling"))
+    other_zero: float = field(default=0.0, metadata=a_number("the other zero of a coupling"))
+    on: Pair = field(default=(0, 1), metadata=read_by(_read_pair, "a coupled joint"))
+    other_on: Pair = field(default=(2, 3), metadata=read_by(_read_pair, "a coupled joint"))
 
-    def __init__(
-        self,
-        joint: Jointed,
-        other: Jointed | None = None,
-        polynomial: ArrayLike = (0.0, 1.0),
-        zero: float = 0.0,
-        other_zero: float = 0.0,
-        on: Pair = (0, 1),
-        other_on: Pair = (2, 3),
-    ) -> None:
-        for one in (joint,) if other is None else (joint, other):
-            if not isinstance(one, Jointed) or (one.joint.nq, one.joint.nv) != (1, 1):
-                raise ModelError(f"a joint that is coupled is {one!r}, expected a Jointed with one degree of freedom")
-        c = np.atleast_1d(read_floats(polynomial, "the polynomial of a coupling", "finite numbers"))
-        if c.ndim != 1 or not c.size or not np.isfinite(c).all():
-            raise ModelError(f"the polynomial of a coupling is {polynomial!r}, expected finite numbers c₀, c₁, …")
-        if other is None:
-            c, other_on = c[:1], on
-        for pair in (on, other_on):
-            if len(pair) != 2 or min(pair) < 0 or pair[0] == pair[1]:
-                raise ModelError(f"a coupled joint is on bodies {pair!r}, expected two different numbers from 0 on")
-        object.__setattr__(self, "joint", joint)
-        object.__setattr__(self, "other", other)
-        object.__setattr__(self, "polynomial", tuple(c.tolist()))
-        object.__setattr__(self, "zero", read_number(zero, "the zero of a coupling"))
-        object.__setattr__(self, "other_zero", read_number(other_zero, "the other zero of a coupling"))
-        object.__setattr__(self, "on", (int(on[0]), int(on[1])))
-        object.__setattr__(self, "other_on", (int(other_on[0]), int(other_on[1])))
-
+    numbers = ("zero", "other_zero", "polynomial")
     fewest = 2
     most = 4
     rows = 1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.other is None:
+            object.__setattr__(self, "polynomial", cast(Any, self.polynomial)[:1])
+            object.__setattr__(self, "other_on", self.on)
+
     @property
     def canonical(self) -> Constraint:
         other = None if self.other is None else self.other.canonical
-        still = (0.0,) * len(self.polynomial)
-        return Coupled(self.joint.canonical, other, still, on=self.on, other_on=self.other_on)
+        same: Constraint = replace(super().canonical, joint=self.joint.canonical, other=other)
+        return same
 
     @property
     def parameters(self) -> tuple[float, ...]:
         others = () if self.other is None else self.other.parameters
-        return (self.zero, self.other_zero, *self.polynomial, *self.joint.parameters, *others)
+        return (*super().parameters, *self.joint.parameters, *others)
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
         named, wanted = len(bodies) - 1, 1 + max(*self.on, *self.other_on)
@@ -233,7 +238,7 @@ class Coupled(Constraint):
         return self.joint.accepts(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
-        start = 2 + len(self.polynomial)
+        start = 2 + np.size(self.polynomial)
         end = start + len(self.joint.parameters)
         law: Scalar = parameters[2]
         if self.other is not None:

@@ -6,24 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
-from bough.lagrange.attributes import (
-    ORIGIN,
-    ReadFields,
-    Vec3,
-    read_by,
-    read_direction,
-    read_function,
-    read_number,
-    read_place,
-    read_space,
-)
+from bough.lagrange.attributes import ORIGIN, ReadFields, a_direction, a_function, a_number, a_place, a_space, read_by
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides, dot, rate_along
@@ -40,7 +30,7 @@ STEPS = 30
 """Newton steps to the point where two surfaces are nearest to touching; most take six, very flat ones twenty."""
 
 
-def _read_half_axes(half_axes: ArrayLike, what: str) -> Vec3:
+def _read_half_axes(half_axes: ArrayLike, what: str) -> tuple[float, ...]:
     expected = "a positive number or three (m)"
     given = read_floats(half_axes, what, expected)
     x, y, z = np.broadcast_to(given, (3,)).tolist() if given.shape in ((), (3,)) else (0.0, 0.0, 0.0)
@@ -64,12 +54,12 @@ class Ellipsoid(ReadFields):
 
     def __call__(self, p: list[Scalar]) -> Scalar:
         """What is zero on the surface and negative inside, with slope 1 where that is steepest."""
-        axes = cast(Vec3, self.half_axes)[: len(p)]
+        axes = cast(Any, self.half_axes)[: len(p)]
         total: Scalar = -1.0
         for x, a in zip(p, axes, strict=True):
             if math.isfinite(a):
                 total = total + x * x * (1.0 / (a * a))
-        return total * (0.5 * min(axes))
+        return total * (0.5 * float(min(axes)))
 
 
 @dataclass(frozen=True)
@@ -82,12 +72,13 @@ class HalfSpace(ReadFields):
         A direction, and metres, in coordinates of its body.
     """
 
-    normal: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the normal of a plane"))
-    offset: float = field(default=0.0, metadata=read_by(read_number, "the offset of a plane (m)"))
+    normal: str | ArrayLike = field(default="z", metadata=a_direction("the normal of a plane"))
+    offset: float = field(default=0.0, metadata=a_number("the offset of a plane (m)"))
 
     def __call__(self, p: list[Scalar]) -> Scalar:
         """The distance from the plane (m)."""
-        return dot(cast(Vec3, self.normal), p) - self.offset
+        distance: Scalar = dot(cast(Any, self.normal), p) - self.offset
+        return distance
 
 
 @dataclass(frozen=True)
@@ -111,11 +102,11 @@ class Tangent(ReadFields, Constraint):
         3, or 2 for curves in the plane.
     """
 
-    surface: Surface = field(metadata=read_by(read_function, "the surface of the first body"))
-    to_surface: Surface = field(metadata=read_by(read_function, "the surface of the second body"))
-    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the place inside the first body"))
-    to: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the place inside the second body"))
-    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "surfaces that touch"))
+    surface: Surface = field(metadata=a_function("the surface of the first body"))
+    to_surface: Surface = field(metadata=a_function("the surface of the second body"))
+    at: ArrayLike = field(default=ORIGIN, metadata=a_place("the place inside the first body"))
+    to: ArrayLike = field(default=ORIGIN, metadata=a_place("the place inside the second body"))
+    space: Literal[2, 3] = field(default=3, metadata=a_space("surfaces that touch"))
 
     numbers = ("at", "to")
     in_one_space = True
