@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal import linkage_programs as programs
 from bough.kernel.maximal.linkage_models import parts_of, require_rigid
-from bough.kernel.motion import Motion, motion_under_constraints
+from bough.kernel.motion import Motion, motion_under_constraints, unmet_names
 from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
@@ -191,7 +191,7 @@ class Linkage:
         """Return the rows of a constraint, in multipliers and errors."""
         return self._part(constraint, "constraint", self.layout.tie_starts)
 
-    def _part(self, name: str, what: str, starts: Sequence[int] | NDArray[np.int64]) -> slice:
+    def _part(self, name: str, what: str, starts: NDArray[np.int64]) -> slice:
         k = self._numbers[what][known_name(name, what, self._numbers[what])]
         return slice(int(starts[k]), int(starts[k + 1]))
 
@@ -365,21 +365,19 @@ class Linkage:
     # ---- within --------------------------------------------------------------------------------------------------
 
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> Motion:
-        found, names = programs.motion(self.layout, level, rate, given), dict[str, None]()
-        if found.unmet.any():
-            rows = found.unmet.any(axis=tuple(range(found.unmet.ndim - 1)))
-            names = dict.fromkeys(self.layout.row_names[k] for k in np.flatnonzero(rows))
-        return motion_under_constraints(found.motion, found.forces, found.residual, tuple(names), found.undecided > 0.0)
+        found = programs.motion(self.layout, level, rate, given)
+        names = tuple(dict.fromkeys(unmet_names(self.layout.row_names, found.unmet, found.unmet)))
+        return motion_under_constraints(found.motion, found.forces, found.residual, names, found.undecided > 0.0)
 
-    @cached_property
+    @property
     def _bodies(self) -> dict[str, Body]:
-        return dict(zip(self.body_names, self.layout.bodies, strict=True))
+        return self.layout.bodies_by_name
 
     @cached_property
     def _constraints(self) -> dict[str, tuple[object, ...]]:
         called = (BASE, *self.body_names)
-        pairs = zip(self.constraint_names, self.layout.ties, strict=True)
-        return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in pairs}
+        ties = self.layout.ties_by_name.items()
+        return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in ties}
 
     @cached_property
     def _numbers(self) -> dict[str, dict[str, int]]:

@@ -66,11 +66,6 @@ def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayL
         return Found(*run(layout.without_primary, "motion", whole, level))
 
 
-def _in_one(layout: Layout) -> bool:
-    """Whether one program solves a linkage where nothing touches: it has not too many auxiliary rows."""
-    return layout.two_sided.nc - layout.two_sided.system.nc <= TOGETHER
-
-
 # ---- the careful route: states (states, ...) -------------------------------------------------------------------------
 
 
@@ -211,17 +206,23 @@ WITHOUT_VELOCITIES: tuple[Level, ...] = ("first order", "position")
 def run(layout: Layout, what: What, given: Mapping[str, Any], level: Level = "acceleration") -> Any:
     """What a program gives for states: an array, or several. It computes in float64."""
     require_on_cpu(**given)
-    arrays: list[Any] = list(map(given.get, TAKEN[what]))
-    wide = [x.astype(np.float64) if getattr(x, "dtype", None) == SINGLE else x for x in arrays]
-    return entry(layout, (what, level, _in_one(layout)), _program)(*wide, None, True)
+    wide = {key: x.astype(np.float64) if getattr(x, "dtype", None) == SINGLE else x for key, x in given.items()}
+    return _enter(layout, what, wide, level, True)
+
+
+def _enter(layout: Layout, what: What, given: Mapping[str, Any], level: Level, check: bool) -> Any:
+    """Call a program with what it takes of given arrays; it solves linkages with not too many auxiliary rows in one."""
+    in_one = layout.two_sided.nc - layout.two_sided.system.nc <= TOGETHER
+    return entry(layout, (what, level, in_one), _program)(*map(given.get, TAKEN[what]), None, check)
 
 
 def _arguments(layout: Layout, what: What, level: Level) -> tuple[list[Argument], list[Argument]]:
     """What a program takes and gives."""
-    system, nv, nc, nx, bodies = layout.system, layout.system.nv, layout.nc, layout.nx, len(layout.bodies)
-    sizes = {"placements": (bodies, 4, 4), "mass": (system.mass_size,), "jacobian": (layout.blocks_size,)}
+    nv, nc, nx = layout.system.nv, layout.nc, layout.nx
+    sizes = {"placements": (len(layout.bodies), 4, 4), "mass": (layout.system.mass_size,)}
+    sizes |= {"answers": (nc - layout.system.nc,), "jacobian": (layout.blocks_size,)}
     sizes |= dict.fromkeys(("x", "integrate", "positions"), (nx,)) | dict.fromkeys(("v", "force", "f", "motion"), (nv,))
-    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,)) | {"answers": (nc - system.nc,)}
+    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,))
     meaning = {"x": f"{nx} position variables", "v": f"{nv} velocities"}
     meaning["force"] = f"{nv} entries, laid out as velocities"
     optional = {"force", "time", *(("v",) if level in WITHOUT_VELOCITIES else ())}
@@ -243,12 +244,13 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         if "rate" not in x:
             simple: dict[str, Array] = getattr(linkage, what)(layout, **x)
             return simple
+        rate = x.pop("rate")[0]
         if what == "terms":
-            return linkage.terms(layout, level, x.pop("rate")[0], **x)
+            return linkage.terms(layout, level, rate, **x)
         nothing = all_in_doubt(outputs)()
         if not in_one:
             return nothing
-        found = linkage.solve_apart(layout, level, x.pop("rate")[0], SINGULAR_VALUE, **x)
+        found = linkage.solve_apart(layout, level, rate, SINGULAR_VALUE, **x)
         sound, verdicts = both(is_finite(found["motion"], nv), is_finite(found["forces"], nc)), found.pop("verdicts")
         sound = loop(layout.verdicts, lambda k, so_far: both(so_far, verdicts[k] > 0.0), sound)
         return nothing | found | {"doubt": negation(sound)}
@@ -258,13 +260,12 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         try:
             return mend_states(lambda some: _by_ranks(layout, level, some), axes, arrays, results, verdicts != 0)
         except SingularError as error:
-            ties = [layout.tie_names[k] for k in layout.primary]
-            names = f"bodies are {_first_names(layout.body_names)}; constraints counted from 0 are {_first_names(ties)}"
+            ties = _first_names([layout.tie_names[k] for k in layout.primary])
+            names = f"bodies are {_first_names(layout.body_names)}; constraints counted from 0 are {ties}"
             raise SingularError(f"{error} ({names})") from None
 
-    places = tuple(layout.quaternions.tolist())
-    starts = np.searchsorted(layout.x_starts, places, side="right") - 1
-    said = layout.digest
+    places, said = layout.quaternions, layout.digest
+    owners = np.searchsorted(layout.x_starts, places, side="right") - 1
     made = Function(
         f"{what} of a linkage",
         inputs,
@@ -272,7 +273,7 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         rule,
         size=nv + nc,
         digest=lambda: None if said is None else f"linkage {level} {said}",
-        owners={at: f"body {layout.body_names[k]!r}: " for at, k in zip(places, starts.tolist(), strict=True)},
+        owners={int(at): f"body {layout.body_names[k]!r}: " for at, k in zip(places, owners, strict=True)},
         explain=explain if what == "motion" else None,
         mends=what == "motion",
     )
@@ -283,14 +284,9 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
 
 def _require_directions(layout: Layout, arrays: State) -> None:
     """Raise, naming the constraint, where one has no direction: what its rows ask for is no number if bodies move."""
-    given = {
-        "x": np.asarray(arrays["x"]),
-        "time": arrays.get("time"),
-        "v": np.ones(layout.system.nv),
-        "rate": np.array(1.0),
-    }
-    terms = entry(layout, ("terms", "acceleration", _in_one(layout)), _program)
-    c = terms(*map(given.get, TAKEN["terms"]), None, False)[GIVEN["terms"].index("c")]
+    given: State = {key: a for key, a in arrays.items() if key in ("x", "time")}
+    given |= {"v": np.ones(layout.system.nv), "rate": np.array(1.0)}
+    c = _enter(layout, "terms", given, "acceleration", False)[GIVEN["terms"].index("c")]
     lost = np.argwhere(~np.isfinite(c[..., layout.rows]))
     if lost.size:
         raise FiniteError(
