@@ -15,7 +15,7 @@ from bough.model.ties.sides import MovesAsJoint, RigidKind
 from bough.scalar import Scalar, cos, sin
 from bough.spatial import UNIT_MOTIONS, UNITS, Force, RigidInertia, Symmetric, Transform, Vector
 
-__all__ = ["Body", "Particle", "PlanarRigid", "Rigid", "ScaledRigid"]
+__all__ = ["RIGID", "Body", "Particle", "PlanarRigid", "Rigid", "ScaledRigid"]
 
 FREE, PLANAR = Free(), Planar("z")
 
@@ -85,13 +85,7 @@ class Rigid(RigidKind, MovesAsJoint):
     joint = FREE
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
-        return self.block(parameters)
-
-    @staticmethod
-    def block(moments: Scalars) -> Sequence[Scalars]:
-        """The spatial inertia, linear part first, from mass, first moment and inertia about the origin."""
-        inertia = _inertia(moments)
-        columns = [inertia.times(unit) for unit in (*UNIT_MOTIONS[3:], *UNIT_MOTIONS[:3])]
+        columns = [_inertia(parameters).times(unit) for unit in (*UNIT_MOTIONS[3:], *UNIT_MOTIONS[:3])]
         return [[*column.linear.parts, *column.angular.parts] for column in columns]
 
     def force(self, parameters: Scalars, x: Scalars, v: Scalars, gravity: Vector) -> Scalars:
@@ -103,6 +97,9 @@ class Rigid(RigidKind, MovesAsJoint):
 
     def placement(self, x: Scalars) -> Transform:
         return FREE.transform((), x)
+
+
+RIGID = Rigid()
 
 
 def _inertia(p: Scalars) -> RigidInertia:
@@ -143,9 +140,6 @@ class PlanarRigid(MovesAsJoint):
         gx, gy = c * gravity.x + s * gravity.y, c * gravity.y - s * gravity.x
         px, py = m * v[0] - hy * v[2], m * v[1] + hx * v[2]  # momentum
         return [m * gx + v[2] * py, m * gy - v[2] * px, (hx * gy - hy * gx) - (v[0] * py - v[1] * px)]
-
-    def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        return [*self.direction(parameters, x, v[:2]), v[2]]
 
     def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
         turned = self.direction(parameters, x, place)

@@ -21,7 +21,7 @@ from bough.algorithms import kinematics
 from bough.algorithms.rnea import ZEROS
 from bough.errors import ModelError
 from bough.lagrange.attributes import moments_at_origin
-from bough.lagrange.bodies import Rigid
+from bough.lagrange.bodies import RIGID
 from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
@@ -141,7 +141,7 @@ def _require_numbers(m: Mechanism, *sorts: str) -> None:
 @lru_cache(maxsize=128)
 def masses(model: Model) -> NDArray[np.float64]:
     """Inertias of the bodies in their frames, linear part first, (N·36,)."""
-    blocks = [Rigid.block(moments_at_origin(body.inertia)) for body in model.bodies]
+    blocks = [RIGID.mass(moments_at_origin(body.inertia), ()) for body in model.bodies]
     return _constant([x for block in blocks for row in block for x in row])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.complementarity.elimination import eliminate
 from bough.lagrange.anticipation import SystemResponse
-from bough.lagrange.bodies import Rigid
+from bough.lagrange.bodies import RIGID
 from bough.lagrange.factor import factor
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
@@ -47,8 +47,6 @@ __all__ = ["Level", "errors", "integrate", "placements", "positions", "solve_apa
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
 Terms: TypeAlias = dict[str, Array]
-
-RIGID = Rigid()
 
 
 Rule: TypeAlias = Callable[[Constraint, Scalars, Sides], Scalars]
