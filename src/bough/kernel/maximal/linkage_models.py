@@ -66,7 +66,8 @@ def _coupling_of(
     other_zero: float = 0.0,
 ) -> tuple[object, ...]:
     """A law between the coordinates of two joints, and the bodies that these are between, each once."""
-    (held, *on), (followed, *other_on) = joints[name], (None, *joints[name][1:]) if other is None else joints[other]
+    held, *on = joints[name]
+    followed, *other_on = (None, *on) if other is None else joints[other]
     bodies, pairs = _each_once(on, other_on)
     return (Coupled(held, followed, polynomial, zero, other_zero, *pairs), *bodies)  # type: ignore[arg-type]
 

@@ -24,7 +24,7 @@ from bough.model.ties.body import WORLD, Body, Scalars, World
 from bough.model.ties.constraint import Constraint, Side, Sides, polynomial_at
 from bough.model.ties.sides import FRAME, JointOfModel, RigidKind, numbers_of
 from bough.scalar import Scalar, atan2, cos, sin
-from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
+from bough.spatial import REST, STAY, Motion, Transform
 
 __all__ = ["Coupled", "Framed", "Jointed"]
 
@@ -88,8 +88,7 @@ class Jointed(Constraint):
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        ends = [end.then(_turn(self.joint)) for end in (self.at, self.to)]
-        numbers = [k for end in ends for k in (*np.ravel(end.rotation).tolist(), *end.origin)]
+        numbers = [k for end in (self.at, self.to) for k in _numbers_of(end.then(_turn(self.joint)))]
         return (*self.joint.parameters, *numbers, *(math.sqrt(rotor) for rotor in self.armature))
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
@@ -121,7 +120,7 @@ class Jointed(Constraint):
     def closure(self, parameters: Scalars, sides: Sides) -> Closure:
         """The joint where the two bodies are."""
         count = len(parameters) - 24 - self.inertial
-        first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
+        first, second = (FRAME.placement(parameters[k : k + 12]) for k in (count, count + 12))
         (one, v), (two, w) = map(_seen, sides[:2])
         X = one.then(first).inverse.then(two.then(second))
         carried = X.to_child(first.to_child(v))
@@ -139,9 +138,9 @@ def _turn(joint: Joint) -> Placement:
     return Placement.of(joint.alignment, ORIGIN, "the axes of a joint")
 
 
-def _end(numbers: Scalars) -> Transform:
-    R = Matrix.of_rows([numbers[0:3], numbers[3:6], numbers[6:9]])
-    return Transform(R, Vector.of(numbers[9:12]))
+def _numbers_of(place: Placement) -> list[float]:
+    """The x of a frame at a placement."""
+    return [*place.matrix.T.ravel().tolist(), *place.origin]
 
 
 def _seen(side: Side) -> tuple[Transform, Motion]:
@@ -242,9 +241,9 @@ class Coupled(ReadFields, Constraint):
         end = start + len(self.joint.parameters)
         law: Scalar = parameters[2]
         if self.other is not None:
-            ends = sides[self.other_on[0]], sides[self.other_on[1]]
-            law = polynomial_at(parameters[2:start], self.other.coordinates(parameters[end:], ends)[0] - parameters[1])
-        held = self.joint.coordinates(parameters[start:end], (sides[self.on[0]], sides[self.on[1]]))[0]
+            x = self.other.coordinates(parameters[end:], tuple(sides[k] for k in self.other_on))[0]
+            law = polynomial_at(parameters[2:start], x - parameters[1])
+        held = self.joint.coordinates(parameters[start:end], tuple(sides[k] for k in self.on))[0]
         error = held - parameters[0] - law
         return [atan2(sin(error), cos(error)) if _comes_round(self.joint.joint) else error]
 
@@ -258,23 +257,11 @@ def _comes_round(joint: Joint) -> bool:
 
 @dataclass(frozen=True)
 class Framed(Constraint):
-    """A constraint on frames that are placed on bodies, and on joints between bodies.
-
-    Parameters
-    ----------
-    constraint
-        What must vanish.
-    frames
-        For each frame which of the bodies it is on, counted from 0, and where.
-    joints
-        For each joint what it is, and which bodies it is between.
-    most
-        The number of bodies.
-    """
+    """A constraint on frames that are placed on bodies, and on joints between bodies, counted from 0."""
 
     constraint: Constraint
     frames: tuple[tuple[int, Placement], ...]
-    joints: tuple[tuple[Jointed, tuple[int, int]], ...]
+    joints: tuple[tuple[Jointed, Pair], ...]
     most: int
 
     @property
@@ -295,7 +282,7 @@ class Framed(Constraint):
         """The sides that the constraint looks at, the world last."""
         found = []
         for k, place in self.frames:
-            at, (X, twist) = Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin)), _seen(sides[k])
+            at, (X, twist) = FRAME.placement(_numbers_of(place)), _seen(sides[k])
             u = at.to_child(twist)
             x, v = numbers_of(X.then(at)), (*u.linear.parts, *u.angular.parts)
             still = sides[k].body is WORLD and place == Placement()
