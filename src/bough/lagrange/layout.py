@@ -197,58 +197,56 @@ class Layout:
         )
 
 
-class BodyGroup:
-    """Bodies of one kind: each of the layout once, or those on one side of some ties."""
+class Group:
+    """Things of one kind: where what belongs to the k-th of them lies, and its parameters."""
 
-    def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
-        self.kind, self.members, self.count = kind, members, members.size
-        self._numbers = layout.body_numbers
-        starts = {"x": layout.x_starts, "v": layout.system.v_starts, "mass": layout.system.mass_starts}
-        starts["parameters"] = layout.body_numbers.starts
-        self._places = {name: Table(f"{name}_places", values[members]) for name, values in starts.items()}
+    def __init__(self, count: int, numbers: _Numbers, size: int, places: Mapping[str, Any]) -> None:
+        self.count, self._numbers, self._size = count, numbers, size
+        self._places = {name: Table(f"{name}_places", np.array(found, np.int64)) for name, found in places.items()}
 
     def place(self, what: str, k: Index) -> Index:
-        """Where something of the k-th body lies: "x", "v" or "mass"."""
+        """Where something of the k-th lies."""
         return gather_index(self._places[what], k)
+
+    def parameters(self, k: Index) -> tuple[Scalar, ...]:
+        """The parameters of the k-th."""
+        return self._numbers.read(self.place("parameters", k), self._size)
+
+
+class BodyGroup(Group):
+    """Bodies of one kind, each of the layout once or those on one side of some ties; places "x", "v" and "mass"."""
+
+    def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
+        self.kind, self.members = kind, members
+        starts = {"x": layout.x_starts, "v": layout.system.v_starts, "mass": layout.system.mass_starts}
+        starts["parameters"] = layout.body_numbers.starts
+        places = {name: values[members] for name, values in starts.items()}
+        super().__init__(members.size, layout.body_numbers, len(kind.parameters), places)
 
     def side(self, k: Index, x: Array, v: Array | None = None) -> Side:
         """The k-th body; without v at rest."""
-        own = self._numbers.read(self.place("parameters", k), len(self.kind.parameters))
         moving = (0.0,) * self.kind.nv if v is None else read(v, self.place("v", k), self.kind.nv)
-        return Side(self.kind, own, read(x, self.place("x", k), self.kind.nx), moving)
+        return Side(self.kind, self.parameters(k), read(x, self.place("x", k), self.kind.nx), moving)
 
 
-class TieGroup:
-    """Ties by one kind of constraint between bodies of the same kinds, all primary or all auxiliary."""
+class TieGroup(Group):
+    """Ties by one kind of constraint between bodies of the same kinds, all primary or all auxiliary.
+
+    Places are the "row" where the rows of each begin, and "block 0" and so on for the blocks of its bodies.
+    """
 
     def __init__(
         self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], primary: bool, members: list[int]
     ) -> None:
-        self.constraint, self.members, self.kinds, self.count = constraint, members, kinds, len(members)
-        self.primary = primary
-        self._numbers = layout.tie_numbers
-        self._size = len(layout.ties[members[0]].constraint.parameters)
-        self._rows = Table("row_places", layout.row_starts[members])
-        self._own = Table("parameter_places", layout.tie_numbers.starts[members])
+        self.constraint, self.members, self.kinds, self.primary = constraint, members, kinds, primary
+        places: dict[str, Any] = {"row": layout.row_starts[members], "parameters": layout.tie_numbers.starts[members]}
         self._sides: list[BodyGroup | None] = []  # None for the world
-        self._blocks = []
         for side, kind in enumerate(kinds):
             bodies = np.array([layout.ties[k].bodies[side] - 1 for k in members], np.int64)
             self._sides.append(None if kind is WORLD else BodyGroup(layout, kind, bodies))
-            starts = [layout.block_starts[k, side] for k in members]
-            self._blocks.append(Table("block_places", np.array(starts, np.int64)))
-
-    def row(self, k: Index) -> Index:
-        """Where the rows of the k-th tie begin."""
-        return gather_index(self._rows, k)
-
-    def block(self, side: int, k: Index) -> Index:
-        """Where its block for one of its bodies begins."""
-        return gather_index(self._blocks[side], k)
-
-    def parameters(self, k: Index) -> tuple[Scalar, ...]:
-        """The parameters of the k-th constraint."""
-        return self._numbers.read(gather_index(self._own, k), self._size)
+            places[f"block {side}"] = [layout.block_starts[k, side] for k in members]
+        size = len(layout.ties[members[0]].constraint.parameters)
+        super().__init__(len(members), layout.tie_numbers, size, places)
 
     def sides(self, k: Index, x: Array, v: Array | None, time: Scalar) -> Sides:
         """The bodies of the k-th tie, and the world behind them; without v all are at rest, time goes on."""

@@ -137,10 +137,10 @@ def terms(
             for place, (kind, side) in enumerate(zip(ties.kinds, sides, strict=False)):
                 if kind is not WORLD:
                     J = transposed(unit_rates(ties.constraint, parameters, sides, place), ties.constraint.rows)
-                    _write(jacobian, ties.block(place, k), [entry for row in J for entry in row])
+                    _write(jacobian, ties.place(f"block {place}", k), [entry for row in J for entry in row])
                     if not ties.primary:
-                        add_answers(ties.row(k) + -layout.system.nc, J, side)
-            _write(c, ties.row(k), _aims(ties.constraint, parameters, sides, level, rate))
+                        add_answers(ties.place("row", k) + -layout.system.nc, J, side)
+            _write(c, ties.place("row", k), _aims(ties.constraint, parameters, sides, level, rate))
 
         each(ties.count, tie_terms)
     return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": answers}
@@ -214,7 +214,7 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
     for ties in layout.tie_groups:
 
         def visit(k: Index, ties: TieGroup = ties) -> None:
-            sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.row(k)
+            sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.place("row", k)
             _write(e, row, ties.constraint.errors(parameters, sides))
             held = ties.constraint.rows - ties.constraint.inertial
             _write(r, row, ties.constraint.rates(parameters, sides)[:held])
@@ -264,24 +264,21 @@ def integrate(layout: Layout, x: Array, v: Array) -> Terms:
     return {"integrate": moved}
 
 
-def _aims(
-    constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar
-) -> list[Scalar]:
+def _aims(constraint: Constraint, own: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar) -> list[Scalar]:
     """What a constraint adds to J y, row by row: the c of a level."""
-    aims, e, held = LEVELS[level], constraint.errors(parameters, sides), constraint.rows - constraint.inertial
+    aims, e, held = LEVELS[level], constraint.errors(own, sides), constraint.rows - constraint.inertial
 
-    def of_all_rows(values: Scalars) -> list[Scalar]:
-        return [*values, *([0.0] * constraint.rows)][: constraint.rows]
+    def of_all_rows(rule: Rule) -> list[Scalar]:
+        return [*rule(constraint, own, sides), *([0.0] * constraint.rows)][: constraint.rows]
 
-    result = of_all_rows(aims.drift(constraint, parameters, sides))
+    result = of_all_rows(aims.drift)
     if aims.damping is not None:
         damping = aims.damping(rate)
-        for row, speed in enumerate(constraint.rates(parameters, sides)):
+        for row, speed in enumerate(constraint.rates(own, sides)):
             result[row] = result[row] + speed * (damping * 2.0 if row < len(e) else damping)
     for row, error in enumerate(e):
         result[row] = result[row] + error * aims.stiffness(rate)
-    own = of_all_rows(aims.inertial(constraint, parameters, sides)) if constraint.inertial else []
-    return [*result[:held], *own[held:]]
+    return [*result[:held], *(of_all_rows(aims.inertial)[held:] if constraint.inertial else [])]
 
 
 def _write(values: Array, start: Index, numbers: Scalars) -> None:
