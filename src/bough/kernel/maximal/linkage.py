@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +13,8 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal import linkage_programs as programs
 from bough.kernel.maximal.linkage_models import parts_of, require_rigid
+from bough.kernel.maximal.linkage_programs import LinkageTerms
 from bough.kernel.motion import Motion, motion_under_constraints, unmet_names
-from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.layout import Layout, read_layout
@@ -30,33 +29,6 @@ __all__ = ["Linkage", "LinkageTerms"]
 
 STEPS = 50
 """Newton steps after which a projection gives up."""
-
-
-class LinkageTerms(NamedTuple):
-    """The terms of M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0; the first six are the arguments of `multipliers`.
-
-    Attributes
-    ----------
-    system
-        The bodies and the primary constraints, in the order of ``linkage.primary``.
-    mass, jacobian, force, c
-        Their blocks and values, as `multipliers` and `ldlt` take them.
-    compliance
-        1 in the rows of armature and 0 in all others; None if no joint has armature.
-    auxiliary, auxiliary_jacobian, auxiliary_c
-        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them. Auxiliary joints
-        with armature also have a compliance of 1 in the rows of armature.
-    """
-
-    system: System
-    mass: FloatArray
-    jacobian: FloatArray
-    force: FloatArray
-    c: FloatArray
-    compliance: FloatArray | None
-    auxiliary: Auxiliary
-    auxiliary_jacobian: FloatArray
-    auxiliary_c: FloatArray
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -288,11 +260,7 @@ class Linkage:
         If no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
         given = {"x": x, "v": v, "force": force, "time": time, "rate": np.array(stabilisation(time_constant))}
-        mass, J, f, c, _ = programs.run(self.layout, "terms", given)
-        system, soft = self.layout.system, self.layout.compliance
-        first, rows = system.jacobian_size, system.nc
-        own = (mass, J[..., :first], f, c[..., :rows], None if soft is None else soft[:rows])
-        return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
+        return programs.terms(self.layout, "acceleration", given)[0]
 
     def accelerations(
         self,

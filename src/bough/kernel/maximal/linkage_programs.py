@@ -22,13 +22,13 @@ from bough.kernel.maximal.anticipation import anticipate
 from bough.kernel.maximal.multipliers import ldlt
 from bough.kernel.table import entry
 from bough.kernel.verdict import all_in_doubt, is_finite
-from bough.lagrange import linkage
+from bough.lagrange import Auxiliary, System, linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, negation
 from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE, TOUCHING, VANISHING
 
-__all__ = ["Found", "motion", "run"]
+__all__ = ["Found", "LinkageTerms", "motion", "run", "terms"]
 
 ALL_TOGETHER_UP_TO = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
@@ -38,6 +38,33 @@ TOGETHER = 500
 
 State = dict[str, FloatArray]
 What: TypeAlias = Literal["terms", "motion", "errors", "rates", "integrate", "placements", "positions"]
+
+
+class LinkageTerms(NamedTuple):
+    """The terms of M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0; the first six are the arguments of `multipliers`.
+
+    Attributes
+    ----------
+    system
+        The bodies and the primary constraints, in the order of ``linkage.primary``.
+    mass, jacobian, force, c
+        Their blocks and values, as `multipliers` and `ldlt` take them.
+    compliance
+        1 in the rows of armature and 0 in all others; None if no joint has armature.
+    auxiliary, auxiliary_jacobian, auxiliary_c
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them. Auxiliary joints
+        with armature also have a compliance of 1 in the rows of armature.
+    """
+
+    system: System
+    mass: FloatArray
+    jacobian: FloatArray
+    force: FloatArray
+    c: FloatArray
+    compliance: FloatArray | None
+    auxiliary: Auxiliary
+    auxiliary_jacobian: FloatArray
+    auxiliary_c: FloatArray
 
 
 class Found(NamedTuple):
@@ -93,22 +120,30 @@ def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
     return found
 
 
+def terms(layout: Layout, level: Level, given: Mapping[str, Any]) -> tuple[LinkageTerms, FloatArray]:
+    """The equations of a level, and how auxiliary rows answer alone: to forces of their own on free bodies."""
+    mass, J, f, c, answers = run(layout, "terms", given, level)
+    system, soft = layout.system, layout.compliance
+    first, rows = system.jacobian_size, system.nc
+    own = (mass, J[..., :first], f, c[..., :rows], None if soft is None else soft[:rows])
+    return LinkageTerms(system, *own, layout.beside, J[..., first:], c[..., rows:]), answers
+
+
 def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
     """By the factor of the primary constraints, and anticipation of the auxiliary ones."""
-    system, terms = layout.system, dict(zip(GIVEN["terms"], run(layout, "terms", state, level), strict=True))
-    jacobian, c = terms["jacobian"], terms["c"]
-    soft = np.zeros(layout.nc) if layout.compliance is None else layout.compliance
-    compliance = None if layout.compliance is None else soft[: system.nc]
-    factor = ldlt(system, terms["mass"], jacobian[..., : system.jacobian_size], compliance)
-    free = factor.solve(np.concatenate([terms["f"], c[..., : system.nc]], axis=-1))
+    (t, answers), system = terms(layout, level, state), layout.system
+    factor = ldlt(system, t.mass, t.jacobian, t.compliance)
+    free = factor.solve(np.concatenate([t.force, t.c], axis=-1))
     if not layout.auxiliary:
         forces, none = free[..., system.nv + layout.rows], np.zeros(free.shape[:-1])
         return Found(free[..., : system.nv], forces, none, np.zeros_like(forces), none)
     # how the auxiliary rows answer to their own forces, then the forces, then the motion
-    jacobian, c, one_sided = jacobian[..., system.jacobian_size :], c[..., system.nc :], layout.one_sided[system.nc :]
-    problem = anticipate(factor, free, layout.beside, jacobian, c)
-    scale = 1.0 / np.sqrt(np.where(terms["answers"] > 0.0, terms["answers"], 1.0))
-    A, b = problem.A + np.diag(soft[system.nc :]), problem.b
+    problem = anticipate(factor, free, t.auxiliary, t.auxiliary_jacobian, t.auxiliary_c)
+    one_sided = layout.one_sided[system.nc :]
+    scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
+    A, b = problem.A, problem.b
+    if layout.compliance is not None:
+        A = A + np.diag(layout.compliance[system.nc :])
     wrong, failing, undecided = np.zeros(b.shape, np.bool_), np.zeros_like(b), np.zeros(b.shape[:-1], np.bool_)
     if one_sided.any():
         inside = np.argsort(layout.rows)[system.nc :]
@@ -118,8 +153,8 @@ def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
     else:
         f = _equality_forces(A, b, scale)
     off = np.abs((A @ f[..., np.newaxis])[..., 0] + b)
-    size = np.sqrt(np.sum((scale * (np.abs(c) + _reach(layout, jacobian, free))) ** 2, axis=-1, keepdims=True))
-    wrong |= (scale * off > CONFLICT * size) & ~one_sided
+    reach = np.abs(t.auxiliary_c) + _reach(layout, t.auxiliary_jacobian, free)
+    wrong |= (scale * off > CONFLICT * np.sqrt(np.sum((scale * reach) ** 2, axis=-1, keepdims=True))) & ~one_sided
     residual = np.where(one_sided, failing, off).max(axis=-1, initial=0.0)
     y, multipliers = problem.motion(f)
     forces, unmet = np.concatenate([multipliers, f], axis=-1), np.concatenate([multipliers * 0.0, wrong], axis=-1)
