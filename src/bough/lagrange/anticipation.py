@@ -136,15 +136,13 @@ class SystemResponse:
 
 
 def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visitors, A: Array, workless: bool) -> None:
-    """The columns of A as the answers of the rows to the motion under each force, from what was met on the way in.
-
-    If they are workless, rows before the one that acts are left to symmetry.
-    """
+    """The columns of A as the answers of the rows to the motion under each force, from what was met on the way in."""
     system, k, (rows, columns) = auxiliary.system, auxiliary.nc, auxiliary.entries
 
     def column(i: Index) -> None:
         inside = Part(forces.parts, i * forces.size)
         x = go_back(system, lambda n: n.get(F, n.read(inside, "v", n.d), n.read(inside, "multiplier", n.p)))
+        # if they are workless, rows before the one that acts are left to symmetry
         start = gather_index(auxiliary.visits.tables["begin"], i) if workless else 0
 
         def answer(e: Index) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -42,14 +43,8 @@ class Particle(Body):
         object.__setattr__(self, "space", read_space(space, "a particle"))
 
     numbers = ("kilograms",)
-
-    @property
-    def nx(self) -> int:
-        return self.space
-
-    @property
-    def nv(self) -> int:
-        return self.space
+    nx = property(attrgetter("space"))
+    nv = property(attrgetter("space"))
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
         return [[parameters[0] if r == c else 0.0 for c in range(self.space)] for r in range(self.space)]

@@ -39,10 +39,7 @@ __all__ = [
 
 @lru_cache(maxsize=128)
 def constraint_system(model: Model) -> System:
-    """The bodies of a model and, as constraint i-1, joint i between the parent of body i and body i.
-
-    It has 6 - nᵢ rows and, if the joint has armature, nᵢ more.
-    """
+    """The bodies of a model and, as constraint i-1, joint i, with 6 - nᵢ rows and nᵢ more if it has armature."""
     require_all_rigid(model, "maximal coordinates")
     if not model.coupling.trivial:
         raise ModelError(
@@ -219,10 +216,7 @@ def _write(values: Array, start: Index, f: Force) -> None:
 
 
 def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]:
-    """The configuration nearest to q0 at which bodies are so placed, and how far each joint is off: 6 numbers.
-
-    `placements` has a matrix [[R, p], [0, 1]] for each body, 16 numbers, row by row.
-    """
+    """The configuration nearest to q0 for such placements of bodies (4, 4), and how far each joint is off (6)."""
     q, rest = array(m.own_nq), array(6 * m.tree.n)
 
     def visit(body: BodyRecord, parent: Transform) -> tuple[Transform, None]:

@@ -151,11 +151,9 @@ class System:
     @cached_property
     def mass_read(self) -> NDArray[np.bool_]:
         """True for entries of `mass` in the lower triangle of their block, (mass_size,)."""
-        lower = {d: [c <= r for r in range(d) for c in range(d)] for d in set(self.bodies)}
-        blocks = zip(self.mass_known, map(lower.__getitem__, self.bodies), strict=True)
-        return np.array(
-            [is_read for x, is_low in blocks for k, is_read in zip(x, is_low, strict=True) if k is None], bool
-        )
+        lower = {d: np.tri(d, dtype=np.bool_).ravel() for d in set(self.bodies)}
+        blocks = zip(self.mass_known, self.bodies, strict=True)
+        return np.concatenate([np.zeros(0, np.bool_), *(lower[d][[x is None for x in known]] for known, d in blocks)])
 
     # ---- the elimination -----------------------------------------------------------------------------------------
 

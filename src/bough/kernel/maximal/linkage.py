@@ -82,12 +82,8 @@ class Linkage:
     def of(cls, model: Model) -> Linkage:
         """Convert a model to a linkage: its bodies, and constraints with the names of joints, loops and equalities.
 
-        A mimic joint becomes two constraints: the joint, and the coupling, named ``"joint follows other"``.
-
-        Raises
-        ------
-        ModelError
-            If the model has a body without mass or volume, or a constraint with the name of a joint.
+        A mimic joint becomes two constraints: the joint, and the coupling, named ``"joint follows other"``. A body
+        without mass or volume, or a constraint with the name of a joint, raises an error.
         """
         return cls(*parts_of(model), model.gravity)
 
@@ -218,12 +214,7 @@ class Linkage:
         x, time
             As for `errors`.
         tolerance
-            Largest error of the result (m, rad).
-
-        Raises
-        ------
-        AssemblyError
-            If the error of a constraint of the result exceeds `tolerance` (m, rad); the message names it.
+            Largest error of the result (m, rad). If that of a constraint is larger, an `AssemblyError` names it.
         """
         tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
         two_sided = ~self.layout.one_sided[self.layout.rows]

@@ -68,28 +68,21 @@ class LinkageTerms(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Motions (..., nv), forces of all rows (..., nc), by how much the worst fails (...), and which are not met.
+    """Motions, forces of all rows, by how much the worst fails, and which are not met."""
 
-    `undecided` (...) is 1 where a search for forces ended without an answer.
-    """
-
-    motion: FloatArray
-    forces: FloatArray
-    residual: FloatArray
-    unmet: FloatArray
-    undecided: FloatArray
+    motion: FloatArray  # (..., nv)
+    forces: FloatArray  # (..., nc)
+    residual: FloatArray  # (...)
+    unmet: FloatArray  # (..., nc)
+    undecided: FloatArray  # (...): 1 where a search for forces ended without an answer
 
 
 def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayLike | None]) -> Found:
-    """Motions and forces: in one program where few constraints are auxiliary and no one-sided one touches.
-
-    Where the rank of constraints is less than their rows in every state, a division of constants fails while the
-    program is traced, and no constraint is taken for primary.
-    """
+    """Motions and forces: in one program where few constraints are auxiliary and no one-sided one touches."""
     whole = {**given, "rate": np.array(rate)}
     try:
         return Found(*run(layout, "motion", whole, level))
-    except ZeroDivisionError:
+    except ZeroDivisionError:  # of constants while it is traced: the rank is less than the rows in every state
         return Found(*run(layout.without_primary, "motion", whole, level))
 
 
@@ -97,10 +90,7 @@ def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayL
 
 
 def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
-    """By ranks: all states together, or one by one if primary constraints are not independent in some.
-
-    Where others contradict primary constraints, all of them are met alike, in the sense of least squares.
-    """
+    """By ranks: all states together, or one by one if primary constraints are not independent in some."""
     count = len(state["x"])
     try:
         found = _solve_by_factor(layout, level, state)
@@ -112,6 +102,7 @@ def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
         if layout.nc > ALL_TOGETHER_UP_TO:
             raise
         return _solve_by_factor(layout.without_primary, level, state)
+    # where others contradict primary constraints, all of them are met alike, in the sense of least squares
     at_odds = (found.unmet * ~layout.one_sided[layout.rows]).any(axis=-1)
     if at_odds.any() and layout.system.nc:
         some = _solve_by_factor(layout.without_primary, level, {key: a[at_odds] for key, a in state.items()})
@@ -197,11 +188,9 @@ def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
 def _one_sided_forces(
     layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
 ) -> tuple[FloatArray, NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
-    """Forces by pivoting, and which rows are in conflict with others.
-
-    Also by how much rows fail, and which states are undecided. Errors e say which constraints touch; `slip` are rates
-    of rows that slide already. Rows that do not touch, or whose normal does not, stand alone and get no force.
-    """
+    """Forces by pivoting, which rows are in conflict with others, by how much rows fail, which states are undecided."""
+    # Errors e say which constraints touch, rates `slip` which rows slide already. Rows that do not touch, or whose
+    # normal does not, stand alone and get no force.
     conditions, one_sided = layout.conditions, layout.one_sided[layout.system.nc :]
     acts = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING) | ~one_sided
     acts &= (conditions.normal == NO_NORMAL) | acts[..., conditions.normal]

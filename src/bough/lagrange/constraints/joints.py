@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -264,13 +265,8 @@ class Framed(Constraint):
     joints: tuple[tuple[Jointed, Pair], ...]
     most: int
 
-    @property
-    def fewest(self) -> int:  # type: ignore[override]
-        return self.most
-
-    @property
-    def rows(self) -> int:
-        return self.constraint.rows
+    fewest = property(attrgetter("most"))
+    rows = property(attrgetter("constraint.rows"))
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return self.constraint.errors(self.constraint.parameters, self._held(sides))

@@ -26,9 +26,7 @@ class RowsOfSpace(ReadFields, Constraint):
 
     space: int
 
-    @property
-    def rows(self) -> int:
-        return self.space
+    rows = property(attrgetter("space"))
 
 
 @dataclass(frozen=True)
