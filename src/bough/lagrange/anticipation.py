@@ -90,11 +90,33 @@ class SystemResponse:
 
         inward(auxiliary.system, visit, ())
         if visits.takes_solutions:
-            _by_solutions(auxiliary, self.factor, self.jacobian, other, A, workless)
+            self._by_solutions(other, A, workless)
         if workless:
             _mirror(A, k)
         _clear(A, k, own, other)
         return A
+
+    def _by_solutions(self, forces: _Visitors, A: Array, workless: bool) -> None:
+        """The columns of A as answers of the rows to the motion under each force, from what was met on the way in."""
+        auxiliary, k, (rows, columns) = self.auxiliary, self.count, self.auxiliary.entries
+
+        def column(i: Index) -> None:
+            inside = Part(forces.parts, i * forces.size)
+
+            def nodes(n: Pair) -> tuple[Node, Node]:
+                return n.get(self.factor, n.read(inside, "v", n.d), n.read(inside, "multiplier", n.p))
+
+            x = go_back(auxiliary.system, nodes)
+            # if they are workless, rows before the one that acts are left to symmetry
+            start = gather_index(auxiliary.visits.tables["begin"], i) if workless else 0
+
+            def answer(e: Index) -> None:
+                place = gather_index(rows, start + e) * k + i
+                A[place] = A[place] + self.jacobian[start + e] * x[gather_index(columns, start + e)]
+
+            each(start * -1 + auxiliary.jacobian_size, answer)
+
+        each(k, column)
 
     def half(self, b: Array) -> Array:
         """The forces as they are."""
@@ -133,25 +155,6 @@ class SystemResponse:
 
         each(self.auxiliary.jacobian_size, add)
         return self.free(total)
-
-
-def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visitors, A: Array, workless: bool) -> None:
-    """The columns of A as the answers of the rows to the motion under each force, from what was met on the way in."""
-    system, k, (rows, columns) = auxiliary.system, auxiliary.nc, auxiliary.entries
-
-    def column(i: Index) -> None:
-        inside = Part(forces.parts, i * forces.size)
-        x = go_back(system, lambda n: n.get(F, n.read(inside, "v", n.d), n.read(inside, "multiplier", n.p)))
-        # if they are workless, rows before the one that acts are left to symmetry
-        start = gather_index(auxiliary.visits.tables["begin"], i) if workless else 0
-
-        def answer(e: Index) -> None:
-            place = gather_index(rows, start + e) * k + i
-            A[place] = A[place] + jacobian[start + e] * x[gather_index(columns, start + e)]
-
-        each(start * -1 + auxiliary.jacobian_size, answer)
-
-    each(k, column)
 
 
 def _mirror(A: Array, n: int) -> None:

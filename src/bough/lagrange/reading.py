@@ -70,7 +70,7 @@ def _shown(value: object) -> str:
 
 def read_mass(given: KnownBlocks | None, bodies: Sequence[int]) -> tuple[Known, ...]:
     """What is known of the block of each body: one array for all of them, or one for each."""
-    blocks: Any = [given] * len(bodies)
+    blocks: Any = None if given is None else [given] * len(bodies)
     if given is not None and _ndim(given) != 2:
         blocks = _one_for_each(given, len(bodies), "known blocks of M", "bodies")
     shapes = [(d, d) for d in bodies]
@@ -83,7 +83,7 @@ def read_jacobian(
     """What is known of the two blocks of each constraint: one pair of arrays for all of them, or one for each."""
     sizes, count = (0, *bodies), len(constraints)
     shapes = [(p, sizes[body]) for *ends, p in constraints for body in ends]
-    blocks: Any = [given] * (2 * count)
+    blocks: Any = None
     if given is not None:
         is_pair = isinstance(given, np.ndarray | Sequence) and _ndim(given) and len(given) == 2
         one = is_pair and all(_ndim(block) == 2 for block in given)
@@ -98,9 +98,12 @@ def read_jacobian(
 
 
 def _read_blocks(
-    blocks: Sequence[Any], shapes: Sequence[tuple[int, int]], what: Callable[[int], str], symmetric: bool = False
+    blocks: Sequence[Any] | None, shapes: Sequence[tuple[int, int]], what: Callable[[int], str], symmetric: bool = False
 ) -> tuple[Known, ...]:
-    """What is known of blocks of such shapes, each read once; None is known of those that are None."""
+    """What is known of blocks of such shapes, each read once; without any, nothing is."""
+    if blocks is None:
+        unknown = {shape: np.full(shape, np.nan) for shape in set(shapes)}
+        blocks = [unknown[shape] for shape in shapes]
     found: dict[tuple[int, tuple[int, int]], Known] = {}
     for k, (block, shape) in enumerate(zip(blocks, shapes, strict=True)):
         if (id(block), shape) not in found:
@@ -109,8 +112,8 @@ def _read_blocks(
 
 
 def _read_block(given: Any, shape: tuple[int, int], what: str, symmetric: bool) -> Known:
-    if given is None or not shape[1]:  # that of the world has no entry
-        return (None,) * (shape[0] * shape[1])
+    if not shape[1]:  # that of the world has no entry
+        return ()
     expected = "NaN for what is not known"
     try:
         a = np.asarray(given, np.float64)
