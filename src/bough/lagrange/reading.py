@@ -88,12 +88,13 @@ def read_jacobian(
         is_pair = isinstance(given, np.ndarray | Sequence) and _ndim(given) and len(given) == 2
         one = is_pair and all(_ndim(block) == 2 for block in given)
         pairs = [given] * count if one else _one_for_each(given, count, "pairs of known blocks of J", "constraints")
-        told = (f"known blocks of constraint {k}" for k in range(count))
-        blocks = [
-            block for pair, what in zip(pairs, told, strict=True) for block in _one_for_each(pair, 2, what, "bodies")
-        ]
-    ends = [body for *ends, _ in constraints for body in ends]
-    found = _read_blocks(blocks, shapes, lambda k: f"the known block of J of constraint {k // 2} for body {ends[k]}")
+        named = ((f"known blocks of constraint {k}", pair) for k, pair in enumerate(pairs))
+        blocks = [block for what, pair in named for block in _one_for_each(pair, 2, what, "bodies")]
+
+    def told(k: int) -> str:
+        return f"the known block of J of constraint {k // 2} for body {constraints[k // 2][k % 2]}"
+
+    found = _read_blocks(blocks, shapes, told)
     return tuple(zip(found[::2], found[1::2], strict=True))
 
 
@@ -102,8 +103,8 @@ def _read_blocks(
 ) -> tuple[Known, ...]:
     """What is known of blocks of such shapes, each read once; without any, nothing is."""
     if blocks is None:
-        unknown = {shape: np.full(shape, np.nan) for shape in set(shapes)}
-        blocks = [unknown[shape] for shape in shapes]
+        unknown: dict[tuple[int, int], Known] = {(r, c): (None,) * (r * c) for r, c in set(shapes)}
+        return tuple(map(unknown.__getitem__, shapes))
     found: dict[tuple[int, tuple[int, int]], Known] = {}
     for k, (block, shape) in enumerate(zip(blocks, shapes, strict=True)):
         if (id(block), shape) not in found:

@@ -151,9 +151,9 @@ class System:
     @cached_property
     def mass_read(self) -> NDArray[np.bool_]:
         """True for entries of `mass` in the lower triangle of their block, (mass_size,)."""
-        lower = {d: np.tri(d, dtype=np.bool_).ravel() for d in set(self.bodies)}
-        blocks = zip(self.mass_known, self.bodies, strict=True)
-        return np.concatenate([np.zeros(0, np.bool_), *(lower[d][[x is None for x in known]] for known, d in blocks)])
+        blocks = list(zip(self.mass_known, self.bodies, strict=True))
+        lower = {(x, d): np.tri(d, dtype=np.bool_).ravel()[[k is None for k in x]].tolist() for x, d in set(blocks)}
+        return np.array([is_read for block in blocks for is_read in lower[block]], np.bool_)
 
     # ---- the elimination -----------------------------------------------------------------------------------------
 

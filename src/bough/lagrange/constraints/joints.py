@@ -165,7 +165,7 @@ def _read_law(polynomial: ArrayLike, what: str) -> tuple[float, ...]:
 
 def _read_pair(pair: Any, what: str) -> Pair:
     try:
-        first, second = map(int, pair)
+        first, second = map(int, () if isinstance(pair, str) else pair)
     except (TypeError, ValueError, OverflowError):
         first = second = -1
     if min(first, second) < 0 or first == second:
@@ -201,9 +201,7 @@ class Coupled(ReadFields, Constraint):
 
     joint: Jointed = field(metadata=read_by(_read_turning, COUPLED))
     other: Jointed | None = field(default=None, metadata=read_by(_read_turning, COUPLED))
-    polynomial: tuple[float, ...] = field(
-        default=(0.0, 1.0), metadata=read_by(_read_law, "the polynomial of a coupling")
-    )
+    polynomial: ArrayLike = field(default=(0.0, 1.0), metadata=read_by(_read_law, "the polynomial of a coupling"))
     zero: float = field(default=0.0, metadata=a_number("the zero of a coupling"))
     other_zero: float = field(default=0.0, metadata=a_number("the other zero of a coupling"))
     on: Pair = field(default=(0, 1), metadata=read_by(_read_pair, "a coupled joint"))
