@@ -178,6 +178,8 @@ def test_couplings_that_cannot_be_are_refused() -> None:
         ("one degree of freedom", lambda: constraints.Coupled(pin, bough.joints.Revolute("z"))),  # type: ignore[arg-type]
         ("expected finite numbers", lambda: constraints.Coupled(pin, pin, (np.nan,))),
         ("expected two different numbers", lambda: constraints.Coupled(pin, on=(1, 1))),
+        ("on bodies 3, expected two different numbers", lambda: constraints.Coupled(pin, on=3)),  # type: ignore[arg-type]
+        ("on bodies None, expected two", lambda: constraints.Coupled(pin, pin, other_on=None)),  # type: ignore[arg-type]
     ):
         with pytest.raises(bough.errors.ModelError, match=says):
             make()

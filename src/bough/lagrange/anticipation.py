@@ -59,41 +59,64 @@ class SystemResponse:
     @cached_property
     def A(self) -> Array:
         """Jᵃ Ĥ K (count, count), row by row, both triangles."""
-        auxiliary, k, whole = self.auxiliary, self.count, self.auxiliary.visits.takes_solutions
+        auxiliary, k, visits = self.auxiliary, self.count, self.auxiliary.visits
         A, own = array(k * k), _Visitors(auxiliary, self.jacobian)
-        other = None if self.directions is None else _Visitors(auxiliary, self.directions)
-        first, count, row = (auxiliary.visits.tables[name] for name in ("first", "count", "row"))
+        other, workless = own, self.directions is None
+        if self.directions is not None:
+            other = _Visitors(auxiliary, self.directions)
+        first, count, row = (visits.tables[name] for name in ("first", "count", "row"))
 
         def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
             start, number = gather_index(first, pair.index), gather_index(count, pair.index)
             nodes = pair.get(self.factor)
 
             def arrive(i: Index) -> None:
-                own.arrive(pair, nodes, start + i, i)
-                if other is not None:
-                    other.arrive(pair, nodes, start + i, i)
+                for rows in (own,) if workless else (own, other):
+                    rows.arrive(pair, nodes, start + i, i)
 
             def meet(i: Index) -> None:
-                here, left = gather_index(row, start + i) * k, own.halves(pair, i)
+                here, left = gather_index(row, start + i) * k, own.half(pair, i)
 
                 def with_other(j: Index) -> None:
                     place = here + gather_index(row, start + j)
-                    A[place] = A[place] + dot(left, (other or own).scaled(pair, j))
+                    A[place] = A[place] + dot(left, other.half(pair, j, scaled=True))
 
-                each(number if other is not None else i + 1, with_other)
+                each(i + 1 if workless else number, with_other)
 
             each(number, arrive)
-            if not whole:
+            if not visits.takes_solutions:
                 each(number, meet)
             return (), None
 
         inward(auxiliary.system, visit, ())
-        if whole:
-            _by_solutions(auxiliary, self.factor, self.jacobian, other or own, A, other is None)
-        if other is None:
+        if visits.takes_solutions:
+            self._by_solutions(other, A, workless)
+        if workless:
             _mirror(A, k)
-        _clear(A, k, own, other or own)
+        _clear(A, k, own, other)
         return A
+
+    def _by_solutions(self, forces: _Visitors, A: Array, workless: bool) -> None:
+        """The columns of A as answers of the rows to the motion under each force, from what was met on the way in."""
+        auxiliary, k, (rows, columns) = self.auxiliary, self.count, self.auxiliary.entries
+
+        def column(i: Index) -> None:
+            inside = Part(forces.parts, i * forces.size)
+
+            def nodes(n: Pair) -> tuple[Node, Node]:
+                return n.get(self.factor, n.read(inside, "v", n.d), n.read(inside, "multiplier", n.p))
+
+            x = go_back(auxiliary.system, nodes)
+            # if they are workless, rows before the one that acts are left to symmetry
+            start = gather_index(auxiliary.visits.tables["begin"], i) if workless else 0
+
+            def answer(e: Index) -> None:
+                place = gather_index(rows, start + e) * k + i
+                A[place] = A[place] + self.jacobian[start + e] * x[gather_index(columns, start + e)]
+
+            each(start * -1 + auxiliary.jacobian_size, answer)
+
+        each(k, column)
 
     def half(self, b: Array) -> Array:
         """The forces as they are."""
@@ -134,34 +157,6 @@ class SystemResponse:
         return self.free(total)
 
 
-def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visitors, A: Array, workless: bool) -> None:
-    """The columns of A as the answers of the rows to the motion under each force, from what was met on the way in.
-
-    If they are workless, rows before the one that acts are left to symmetry.
-    """
-    system, k, tables = auxiliary.system, auxiliary.nc, auxiliary.visits.solution_tables
-    (rows, columns), size = auxiliary.entries, auxiliary.system.nv + auxiliary.system.nc
-
-    def column(i: Index) -> None:
-        first, inside = gather_index(tables["first"], i), array(size)
-
-        def put(e: Index) -> None:
-            inside[gather_index(tables["place"], first + e)] = forces.parts[gather_index(tables["kept"], first + e)]
-
-        each(gather_index(tables["count"], i), put)
-        x = go_back(system, lambda n: n.get(F, n.read(inside, "v", n.d), n.read(inside, "multiplier", n.p)))
-
-        start = gather_index(tables["begin"], i) if workless else 0
-
-        def answer(e: Index) -> None:
-            place = gather_index(rows, start + e) * k + i
-            A[place] = A[place] + jacobian[start + e] * x[gather_index(columns, start + e)]
-
-        each(start * -1 + auxiliary.jacobian_size, answer)
-
-    each(k, column)
-
-
 def _mirror(A: Array, n: int) -> None:
     """Fill the upper triangle."""
 
@@ -187,29 +182,30 @@ class _Visitors:
     """The forces of rows on their way to the root, and their halves at the node at hand."""
 
     def __init__(self, auxiliary: Auxiliary, blocks: Array) -> None:
-        visits, width = auxiliary.visits, max((kind.d + kind.p for kind in auxiliary.system.kind_list), default=0)
-        self._tables, self._takes_solutions, self._width = visits.tables, visits.takes_solutions, width
+        visits, system = auxiliary.visits, auxiliary.system
+        self._tables, self._width = visits.tables, max((kind.d + kind.p for kind in system.kind_list), default=0)
         self._forces, self._margins = array(visits.force_size), array(auxiliary.nc)
-        self._halves, self._scaled = array(visits.most * width), array(visits.most * width)
-        self.parts = array(visits.parts_size if visits.takes_solutions else 0)
+        self._halves, self._scaled = (array(visits.most * self._width) for _ in range(2))
+        # of whole solutions, with which the way back begins: D⁻¹ of what arrives
+        self.size = system.nv + system.nc if visits.takes_solutions else 0
+        self.parts = array(auxiliary.nc * self.size)
         scatter(blocks, self._tables["into"], self._forces)
 
     def arrive(self, pair: Pair, nodes: Sequence[Node], visit: Index, place: Index) -> None:
         """Eliminate a body and its constraint for one row: keep the halves, hand the rest on towards the root."""
         start, halves, margin = gather_index(self._tables["force"], visit), place * self._width, 1.0 - SINGULAR_VALUE**2
-        f, row = [self._forces[start + r] for r in range(pair.d)], gather_index(self._tables["row"], visit)
-        part = gather_index(self._tables["part"], visit)
+        f, row, parts = [self._forces[start + r] for r in range(pair.d)], gather_index(self._tables["row"], visit), []
         for n in nodes:
             half = n.Dinv.half(f)
             scaled = [x / pivot for x, pivot in zip(half, n.Dinv.pivots, strict=True)]
             for r, (x, y) in enumerate(zip(half, scaled, strict=True)):
                 self._halves[halves + r], self._scaled[halves + r] = x, y
             self._margins[row] = self._margins[row] + dot(half, scaled) * margin
-            if self._takes_solutions:  # the way back begins with D⁻¹ of what arrives
-                for x in n.Dinv.back(scaled):
-                    self.parts[part] = x
-                    part = part + 1
+            if self.size:
+                parts.append(n.Dinv.back(scaled))
             f, halves, margin = [-dot(column, f) for column in n.J], halves + len(half), 1.0
+        if self.size:
+            pair.put_solution(Part(self.parts, row * self.size), *parts)
         if not pair.is_root:
             beyond = gather_index(self._tables["beyond"], visit)
             for r, x in enumerate(f):
@@ -220,14 +216,7 @@ class _Visitors:
         margin: Scalar = self._margins[row]
         return margin <= 0.0
 
-    def halves(self, pair: Pair, place: Index) -> list[Scalar]:
-        """The half solution of one row at the node at hand."""
-        return self._read(self._halves, pair, place)
-
-    def scaled(self, pair: Pair, place: Index) -> list[Scalar]:
-        """The half solution of one row at the node at hand, times D⁻¹."""
-        return self._read(self._scaled, pair, place)
-
-    def _read(self, values: Array, pair: Pair, place: Index) -> list[Scalar]:
-        start = place * self._width
+    def half(self, pair: Pair, place: Index, scaled: bool = False) -> list[Scalar]:
+        """The half solution of one row at the node at hand; if `scaled`, times D⁻¹."""
+        values, start = self._scaled if scaled else self._halves, place * self._width
         return [values[start + r] for r in range(pair.d + pair.p)]

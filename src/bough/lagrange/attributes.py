@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError, ShapeError
+from bough.errors import ModelError
 from bough.model import Inertia
 from bough.model.joints.axis import read_axis
 from bough.model.joints.reading import read_floats
 from bough.reading import shown, whole_number
 
 __all__ = [
-    "ORIGIN", "ReadFields", "Vec3", "is_solid", "moments_at_origin", "read_by", "read_direction", "read_function",
-    "read_inertia", "read_mass", "read_number", "read_place", "read_space",
+    "ORIGIN", "ReadFields", "Vec3", "a_direction", "a_function", "a_number", "a_place", "a_space", "is_solid",
+    "moments_at_origin", "read_by", "read_direction", "read_inertia", "read_mass", "read_number", "read_space",
+    "read_vector",
 ]  # fmt: skip
 
 Vec3 = tuple[float, float, float]
@@ -28,12 +29,16 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 class ReadFields:
-    """A frozen dataclass whose fields are read, or refused by name, as their metadata say: see `read_by`."""
+    """A frozen dataclass whose fields are read, or refused by name, as their metadata say: see `read_by`.
+
+    None stays if it is the default.
+    """
 
     def __post_init__(self) -> None:
         for one in fields(self):  # type: ignore[arg-type]
-            if "read" in one.metadata:
-                object.__setattr__(self, one.name, one.metadata["read"](getattr(self, one.name)))
+            value = getattr(self, one.name)
+            if "read" in one.metadata and not (value is None and one.default is None):
+                object.__setattr__(self, one.name, one.metadata["read"](value))
 
 
 def read_by(read: Callable[..., object], what: str, **further: Any) -> dict[str, Any]:
@@ -41,12 +46,14 @@ def read_by(read: Callable[..., object], what: str, **further: Any) -> dict[str,
     return {"read": partial(read, what=what, **further)}
 
 
-def read_place(place: ArrayLike, what: str) -> Vec3:
-    """A point of a body: three numbers, or two in a plane."""
-    p = read_floats(place, what, "two or three finite numbers (metres)")
-    if p.shape not in ((2,), (3,)) or not np.isfinite(p).all():
-        raise ModelError(f"{what} is {place!r}, expected two or three finite numbers (metres)")
-    x, y, z = (*p.tolist(), 0.0)[:3]
+def read_vector(
+    value: ArrayLike, what: str, expected: str = "two or three finite numbers (metres)", sizes: tuple[int, ...] = (2, 3)
+) -> Vec3:
+    """Three finite numbers, of which two are enough in a plane; by default a point of a body."""
+    a = read_floats(value, what, expected)
+    if a.ndim != 1 or a.size not in sizes or not np.isfinite(a).all():
+        raise ModelError(f"{what} is {value!r}, expected {expected}")
+    x, y, z = (*a.tolist(), 0.0)[:3]
     return (x, y, z)
 
 
@@ -75,6 +82,19 @@ def read_function(function: Callable[..., object], what: str) -> Callable[..., o
     return function
 
 
+def read_space(space: int, what: str) -> int:
+    """Two or three dimensions."""
+    try:
+        return whole_number(space, "space", least=2, most=3, error=ModelError)
+    except ModelError:
+        raise ModelError(f"the space of {what} has {shown(space)} dimensions, expected 2 or 3") from None
+
+
+# what fields are read as
+a_direction, a_function, a_number = (partial(read_by, read) for read in (read_direction, read_function, read_number))
+a_place, a_space = partial(read_by, read_vector), partial(read_by, read_space)
+
+
 def read_mass(mass: float, what: str) -> float:
     """A positive mass."""
     return read_number(mass, f"the mass of {what}", "a positive number (kg)", above=0.0)
@@ -101,15 +121,5 @@ def is_solid(inertia: Inertia) -> bool:
 
 def moments_at_origin(inertia: Inertia) -> tuple[float, ...]:
     """Mass, first moment m c, and inertia about the origin (xx yx yy zx zy zz): 10 numbers."""
-    c = np.array(inertia.com)
-    J = inertia.matrix + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
-    lower = [J[r, k] for r in range(3) for k in range(r + 1)]
-    return tuple(float(x) + 0.0 for x in (inertia.mass, *(inertia.mass * c), *lower))
-
-
-def read_space(space: int, what: str) -> int:
-    """Two or three dimensions."""
-    try:
-        return whole_number(space, "space", least=2, most=3)
-    except ShapeError:
-        raise ModelError(f"the space of {what} has {shown(space)} dimensions, expected 2 or 3") from None
+    lower = inertia.about_origin()[np.tril_indices(3)]
+    return tuple(float(x) + 0.0 for x in (inertia.mass, *(inertia.mass * np.array(inertia.com)), *lower))

@@ -106,12 +106,11 @@ class Auxiliary:
 class Visits:
     """Rows on their way to the roots: each visits the nodes of its bodies and all between them and the roots.
 
-    Visits of one node come one after the other. Each has a force, of the dimension of the body, and a part in the
-    solution of its row, as wide as body and constraint.
+    Visits of one node come one after the other. Each has a force, of the dimension of the body.
     """
 
     def __init__(self, auxiliary: Auxiliary) -> None:
-        self._of, system, nc = auxiliary, auxiliary.system, auxiliary.nc
+        system, nc = auxiliary.system, auxiliary.nc
         parents, node_of = np.array(system.tree.parents, np.int64), np.argsort(system.node_bodies)
         nodes, rows, first = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
         for bodies, count in auxiliary.constraints:
@@ -126,70 +125,48 @@ class Visits:
             rows.append(np.tile(np.arange(first, first + count), len(here)))
             first += count
         order = np.lexsort((np.concatenate(rows), np.concatenate(nodes)))
-        self._nodes, self._rows = np.concatenate(nodes)[order], np.concatenate(rows)[order]
+        on, row = np.concatenate(nodes)[order], np.concatenate(rows)[order]
         kinds = [system.kind_list[kind] for kind in system.kinds]
-        self._widths = np.array([(kind.d, kind.p) for kind in kinds], np.int64).reshape(len(kinds), 2)
-        visits, widths = np.bincount(self._nodes, minlength=len(kinds)), self._widths.sum(axis=1)
-        force_starts = starts_of(self._widths[self._nodes, 0].tolist())
-        self._part_starts = starts_of(widths[self._nodes].tolist())
-        # numbers of entries of all forces and of all parts, and the largest number of rows at one node
-        self.force_size, self.parts_size = int(force_starts[-1]), int(self._part_starts[-1])
-        self.most = int(visits.max(initial=0))
+        d, p = np.array([(kind.d, kind.p) for kind in kinds], np.int64).reshape(len(kinds), 2).T
+        visits, force_starts = np.bincount(on, minlength=len(kinds)), starts_of(d[on].tolist())
+        # number of entries of all forces, and the largest number of rows at one node
+        self.force_size, self.most = int(force_starts[-1]), int(visits.max(initial=0))
         # whether whole solutions take fewer operations than products of half ones: many rows share long paths
-        products = (visits * (visits + 1) // 2 * widths).sum()
-        back = (self._widths[:, 0] * self._widths[:, 1] + self._widths[:, 1] ** 2).sum() + auxiliary.jacobian_size
-        self.takes_solutions = bool(nc * back + (visits * widths**2 // 2).sum() < products)
-        # by node: the `first` of its visits and their `count`; by visit: its `row`, `force`, `part` and the force
-        # `beyond` it; by entry of `jacobian`: the place in a force, `into`
-        keys, up = self._nodes * max(nc, 1) + self._rows, parents[self._nodes] - 1
-        above = np.searchsorted(keys, np.maximum(up, 0) * max(nc, 1) + self._rows)
+        products = (visits * (visits + 1) // 2 * (d + p)).sum()
+        back = (d * p + p**2).sum() + auxiliary.jacobian_size
+        self.takes_solutions = bool(nc * back + (visits * (d + p) ** 2 // 2).sum() < products)
+        # by node: the `first` of its visits and their `count`; by visit: its `row`, `force` and the force `beyond` it;
+        # by entry of `jacobian`: the place in a force, `into`; by row: where the entries of its constraint `begin`
+        keys, up = on * max(nc, 1) + row, parents[on] - 1
+        above = np.searchsorted(keys, np.maximum(up, 0) * max(nc, 1) + row)
         of_row, of_column = (table.data for table in auxiliary.entries)
         bodies_of = np.searchsorted(system.v_starts, of_column, side="right") - 1
         own = np.searchsorted(keys, node_of[bodies_of] * max(nc, 1) + of_row)
+        blocks = np.cumsum([0, *(len(bodies) for bodies, _ in auxiliary.constraints)])[:-1]
         places = {
             "first": np.cumsum(visits) - visits,
             "count": visits,
-            "row": self._rows,
+            "row": row,
             "force": force_starts[:-1],
-            "part": self._part_starts[:-1],
             "beyond": np.where(up >= 0, force_starts[:-1][np.minimum(above, max(len(up) - 1, 0))], 0),
             "into": force_starts[own] + of_column - system.v_starts[bodies_of],
+            "begin": np.repeat(auxiliary.jacobian_starts[blocks], [rows for _, rows in auxiliary.constraints]),
         }
         self.tables = {name: Table(name, values.astype(np.int64)) for name, values in places.items()}
-
-    @cached_property
-    def solution_tables(self) -> dict[str, Table]:
-        """By row: the `first` of its entries in the parts of all visits, their `count`, and where the entries of its
-        constraint and those after it `begin` in `jacobian`; by entry: where it is `kept`, and `place` in a solution.
-        """
-        auxiliary, nodes = self._of, self._nodes
-        kept, places, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(auxiliary.nc, np.int64)
-        motion, multiplier = (auxiliary.system.tables[name].data for name in ("v", "multiplier"))
-        for visit in np.argsort(self._rows, kind="stable").tolist():
-            d, p = self._widths[nodes[visit]]
-            kept.append(self._part_starts[visit] + np.arange(d + p))
-            places += [motion[nodes[visit]] + np.arange(d), multiplier[nodes[visit]] + np.arange(p)]
-            sizes[self._rows[visit]] += d + p
-        blocks = np.cumsum([0, *(len(bodies) for bodies, _ in auxiliary.constraints)])[:-1]
-        begin = np.repeat(auxiliary.jacobian_starts[blocks], [rows for _, rows in auxiliary.constraints])
-        tables = {"first": starts_of(sizes.tolist())[:-1], "count": sizes, "begin": begin}
-        tables |= {"kept": np.concatenate(kept), "place": np.concatenate(places)}
-        return {name: Table(f"solution_{name}", values.astype(np.int64)) for name, values in tables.items()}
 
 
 def _read(k: int, given: tuple[Sequence[int], int], system: System) -> tuple[tuple[int, ...], int]:
     try:
         bodies, rows = given
-        numbers, count = tuple(int(body) for body in bodies), int(rows)
+        numbers, count = tuple(map(int, bodies)), int(rows)
         exact = numbers == tuple(bodies) and count == rows
     except (TypeError, ValueError):
         exact = False
     if not exact:
         raise ModelError(f"auxiliary constraint {k} is {given!r}, expected numbers of bodies and a number of rows")
-    for body in numbers:
-        if not 1 <= body <= len(system.bodies) or numbers.count(body) > 1:
-            expected = f"expected different bodies of 1 … {len(system.bodies)}"
-            raise ModelError(f"auxiliary constraint {k} is on bodies {numbers}, {expected}")
+    n = len(system.bodies)
+    if len(set(numbers)) < len(numbers) or not all(1 <= body <= n for body in numbers):
+        raise ModelError(f"auxiliary constraint {k} is on bodies {numbers}, expected different bodies of 1 … {n}")
     if count < 0:
         raise ModelError(f"auxiliary constraint {k} has {count} rows, expected 0 or more")
     return numbers, count

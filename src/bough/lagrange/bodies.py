@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
-from bough.lagrange.attributes import read_inertia, read_mass, read_space
+from bough.lagrange.attributes import read_inertia, read_mass, read_number, read_space, read_vector
 from bough.model import Free, Planar
-from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Body, Scalars
 from bough.model.ties.sides import MovesAsJoint, RigidKind
 from bough.scalar import Scalar, cos, sin
 from bough.spatial import UNIT_MOTIONS, UNITS, Force, RigidInertia, Symmetric, Transform, Vector
 
-__all__ = ["Body", "Particle", "PlanarRigid", "Rigid", "ScaledRigid"]
+__all__ = ["RIGID", "Body", "Particle", "PlanarRigid", "Rigid", "ScaledRigid"]
 
 FREE, PLANAR = Free(), Planar("z")
 
@@ -45,14 +43,8 @@ class Particle(Body):
         object.__setattr__(self, "space", read_space(space, "a particle"))
 
     numbers = ("kilograms",)
-
-    @property
-    def nx(self) -> int:
-        return self.space
-
-    @property
-    def nv(self) -> int:
-        return self.space
+    nx = property(attrgetter("space"))
+    nv = property(attrgetter("space"))
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
         return [[parameters[0] if r == c else 0.0 for c in range(self.space)] for r in range(self.space)]
@@ -88,13 +80,7 @@ class Rigid(RigidKind, MovesAsJoint):
     joint = FREE
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
-        return self.block(parameters)
-
-    @staticmethod
-    def block(moments: Scalars) -> Sequence[Scalars]:
-        """The spatial inertia, linear part first, from mass, first moment and inertia about the origin."""
-        inertia = _inertia(moments)
-        columns = [inertia.times(unit) for unit in (*UNIT_MOTIONS[3:], *UNIT_MOTIONS[:3])]
+        columns = [_inertia(parameters).times(unit) for unit in (*UNIT_MOTIONS[3:], *UNIT_MOTIONS[:3])]
         return [[*column.linear.parts, *column.angular.parts] for column in columns]
 
     def force(self, parameters: Scalars, x: Scalars, v: Scalars, gravity: Vector) -> Scalars:
@@ -106,6 +92,9 @@ class Rigid(RigidKind, MovesAsJoint):
 
     def placement(self, x: Scalars) -> Transform:
         return FREE.transform((), x)
+
+
+RIGID = Rigid()
 
 
 def _inertia(p: Scalars) -> RigidInertia:
@@ -128,14 +117,9 @@ class PlanarRigid(MovesAsJoint):
 
     def __init__(self, mass: float = 1.0, com: ArrayLike = (0.0, 0.0), inertia: float = 1.0) -> None:
         m = read_mass(mass, "a planar rigid body")
-        c = read_floats(com, "the centre of mass of a planar rigid body", "two finite numbers (metres)")
-        J = read_floats(inertia, "the inertia of a planar rigid body", "a positive number (kg m²)")
-        if c.shape != (2,) or not np.isfinite(c).all():
-            raise ModelError(f"the centre of mass of a planar rigid body is {com!r}, expected two finite numbers (m)")
-        if J.shape != () or not (np.isfinite(J) and J > 0.0):
-            raise ModelError(f"the inertia of a planar rigid body is {inertia!r}, expected a positive number (kg m²)")
-        moments = (m, *(m * float(x) for x in c), float(J) + m * float(c @ c))
-        object.__setattr__(self, "moments", moments)
+        x, y, _ = read_vector(com, "the centre of mass of a planar rigid body", "two finite numbers (metres)", (2,))
+        J = read_number(inertia, "the inertia of a planar rigid body", "a positive number (kg m²)", above=0.0)
+        object.__setattr__(self, "moments", (m, m * x, m * y, J + m * (x * x + y * y)))
 
     numbers = ("moments",)
     joint = PLANAR
@@ -151,9 +135,6 @@ class PlanarRigid(MovesAsJoint):
         gx, gy = c * gravity.x + s * gravity.y, c * gravity.y - s * gravity.x
         px, py = m * v[0] - hy * v[2], m * v[1] + hx * v[2]  # momentum
         return [m * gx + v[2] * py, m * gy - v[2] * px, (hx * gy - hy * gx) - (v[0] * py - v[1] * px)]
-
-    def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
-        return [*self.direction(parameters, x, v[:2]), v[2]]
 
     def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
         turned = self.direction(parameters, x, place)

@@ -28,13 +28,7 @@ class Step(NamedTuple):
 
 
 def elimination_order(bodies: Sequence[int], constraints: Sequence[Edge]) -> list[Step]:
-    """Bodies, each with its constraint towards the root, parents first: elimination goes from the last to the first.
-
-    Raises
-    ------
-    ModelError
-        If the constraints close a loop, or if no choice of roots lets every body be eliminated before its constraint.
-    """
+    """Bodies, each with its constraint towards the root, parents first: elimination goes from the last to the first."""
     sizes = [0, *bodies]
     around = _neighbours(len(sizes), constraints)
     steps: list[Step] = []
@@ -42,14 +36,10 @@ def elimination_order(bodies: Sequence[int], constraints: Sequence[Edge]) -> lis
     for start in range(len(sizes)):
         if seen[start]:
             continue
-        found = list(starmap(Step, ordermatrix(start, around)))
-        late = _too_small(found, sizes, constraints)
-        if (
-            late is not None and start
-        ):  # the last in order has no such one beyond it: if any root will do, this body will
-            found = list(starmap(Step, ordermatrix(late.body, around)))
-            late = _too_small(found, sizes, constraints)
-        if late is not None:
+        found, late = _from_root(start, around, sizes, constraints)
+        if late and start:  # the last in order has no such one beyond it: if any root will do, this body will
+            found, late = _from_root(late.body, around, sizes, constraints)
+        if late:
             a, b, p = constraints[late.constraint]
             raise ModelError(
                 f"constraint {late.constraint} between bodies {a} and {b} has dimension {p}, and body {late.body} has "
@@ -83,22 +73,19 @@ def _neighbours(count: int, constraints: Sequence[Edge]) -> list[list[tuple[int,
     return around
 
 
-def _too_small(steps: Sequence[Step], sizes: Sequence[int], constraints: Sequence[Edge]) -> Step | None:
-    """The last step whose body has a smaller dimension than its constraint."""
+def _from_root(
+    root: int, around: Sequence[Sequence[tuple[int, int]]], sizes: Sequence[int], constraints: Sequence[Edge]
+) -> tuple[list[Step], Step | None]:
+    """The steps of a tree, and the last one whose body has a smaller dimension than its constraint."""
+    steps = list(starmap(Step, ordermatrix(root, around)))
     late = (s for s in reversed(steps) if s.constraint >= 0 and sizes[s.body] < constraints[s.constraint][2])
-    return next(late, None)
+    return steps, next(late, None)
 
 
 def choose_primary(bodies: Sequence[int], edges: Sequence[Edge | None]) -> list[bool]:
     """For each constraint whether it is primary: pairwise, without loops, and eliminated after the body beyond it.
 
-    Parameters
-    ----------
-    bodies
-        Dimensions of bodies 1 … N.
-    edges
-        Of each constraint (a, b, p): two bodies, 0 for the world, and the number of rows; None if it cannot be primary.
-        Those with most rows are chosen first, then those that come first.
+    Those with most rows are chosen first, then those that come first; an edge is None if it cannot be primary.
     """
     sizes = [0, *bodies]
     names = list(range(len(sizes)))  # of the tree that each body is in, by way of others

@@ -21,7 +21,7 @@ from bough.algorithms import kinematics
 from bough.algorithms.rnea import ZEROS
 from bough.errors import ModelError
 from bough.lagrange.attributes import moments_at_origin
-from bough.lagrange.bodies import Rigid
+from bough.lagrange.bodies import RIGID
 from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
@@ -39,10 +39,7 @@ __all__ = [
 
 @lru_cache(maxsize=128)
 def constraint_system(model: Model) -> System:
-    """The bodies of a model and, as constraint i-1, joint i between the parent of body i and body i.
-
-    It has 6 - nᵢ rows and, if the joint has armature, nᵢ more.
-    """
+    """The bodies of a model and, as constraint i-1, joint i, with 6 - nᵢ rows and nᵢ more if it has armature."""
     require_all_rigid(model, "maximal coordinates")
     if not model.coupling.trivial:
         raise ModelError(
@@ -72,24 +69,13 @@ def directions(body: BodyRecord, S: Sequence[Motion]) -> tuple[tuple[Force, ...]
     return W, (*workless(S), *(w * sqrt(rotor) for w, rotor in geared))
 
 
-@dataclass(frozen=True, slots=True)
-class Through:
-    """Of a joint: its transform, the force through it that tau is, and all other forces on its body."""
-
-    X: Transform
-    active: Force
-    f: Force
-
-
 def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None) -> dict[str, Array]:
     """The blocks of J, the forces on the bodies, and c."""
-    _require_numbers(m, "armature")
-    system = constraint_system(m.model)
+    system, rows_at = _system(m)
     jacobian, force, c = (array(size) for size in (system.jacobian_size, system.nv, system.nc))
     blocks = Table("block_starts", system.jacobian_starts[:-1])
-    rows_at = Table("row_starts", system.c_starts[:-1])
 
-    def forward(body: BodyRecord, parent: Side) -> tuple[Side, Through]:
+    def forward(body: BodyRecord, parent: Side) -> tuple[Side, tuple[Transform, Force, Force]]:
         X, S = body.transform(q), body.subspace(q)
         X_0 = parent.X.then(X)
         v_J = combine(S, body.of_v(v))
@@ -108,12 +94,12 @@ def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | Non
         f = body.inertia.times(g) - v_i.cross_force(body.inertia.times(v_i))
         if f_ext is not None:
             f = f + body.external_force(f_ext)
-        return Side(X_0, v_i, body.border), Through(X, _sum(active, body.of_v(tau)), f)
+        return Side(X_0, v_i, body.border), (X, _sum(active, body.of_v(tau)), f)
 
     def backward(body: BodyRecord, reaction: Force) -> tuple[Force | None, None]:
-        own = through[body]
-        _write(force, body.index * 6, body.border.force_to_child(own.f + own.active + reaction))
-        return None if body.is_root else own.X.force_to_parent(own.active) * -1.0, None
+        X, own, f = through[body]  # the transform of the joint, tau as a force through it, and all others on the body
+        _write(force, body.index * 6, body.border.force_to_child(f + own + reaction))
+        return None if body.is_root else X.force_to_parent(own) * -1.0, None
 
     through = outward(m, forward, STANDING)
     inward(m, backward, NO_FORCE)
@@ -152,7 +138,7 @@ def _require_numbers(m: Mechanism, *sorts: str) -> None:
 @lru_cache(maxsize=128)
 def masses(model: Model) -> NDArray[np.float64]:
     """Inertias of the bodies in their frames, linear part first, (N·36,)."""
-    blocks = [Rigid.block(moments_at_origin(body.inertia)) for body in model.bodies]
+    blocks = [RIGID.mass(moments_at_origin(body.inertia), ()) for body in model.bodies]
     return _constant([x for block in blocks for row in block for x in row])
 
 
@@ -171,10 +157,8 @@ def _constant(values: Sequence[Scalar]) -> NDArray[np.float64]:
 
 def of_multipliers(m: Mechanism, q: Array, tau: Array, lam: Array) -> Array:
     """The whole force through each joint, on its body: W τ + T λ, armature included."""
-    _require_numbers(m, "armature")
-    system = constraint_system(m.model)
+    system, rows_at = _system(m)
     result = array(system.nv)
-    rows_at = Table("row_starts", system.c_starts[:-1])
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
         (active, resisting), start = directions(body, body.subspace(q)), gather_index(rows_at, body.index)
@@ -189,22 +173,17 @@ def of_multipliers(m: Mechanism, q: Array, tau: Array, lam: Array) -> Array:
 
 def to_multipliers(m: Mechanism, q: Array, tau: Array, reactions: Array) -> Array:
     """The multipliers of given forces through the joints."""
-    _require_numbers(m, "armature")
-    system = constraint_system(m.model)
+    system, rows_at = _system(m)
     result = array(system.nc)
-    rows_at = Table("row_starts", system.c_starts[:-1])
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
-        S = body.subspace(q)
-        x = [reactions[body.index * 6 + k] for k in range(6)]
-        f = body.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
-        values = [_dot(t, f) for t in workless(S)]  # which are orthonormal
+        S, f, start = body.subspace(q), body.external_force(reactions), gather_index(rows_at, body.index)
+        values = [Motion(t.angular, t.linear).dot(f) for t in workless(S)]  # which are orthonormal
         if body.has_armature:
             for s, t, rotor in zip(S, body.of_v(tau), body.armature, strict=True):
                 root = sqrt(rotor)
                 geared = root > 0.0
                 values.append(select(geared, (s.dot(f) - t) / select(geared, root, 1.0), 0.0))
-        start = gather_index(rows_at, body.index)
         for r, value in enumerate(values):
             result[start + r] = value
         return None, None
@@ -213,8 +192,11 @@ def to_multipliers(m: Mechanism, q: Array, tau: Array, reactions: Array) -> Arra
     return result
 
 
-def _dot(a: Force, b: Force) -> Scalar:
-    return a.angular.dot(b.angular) + a.linear.dot(b.linear)
+def _system(m: Mechanism) -> tuple[System, Table]:
+    """The system of a mechanism, and where the rows of each joint begin."""
+    _require_numbers(m, "armature")
+    system = constraint_system(m.model)
+    return system, Table("row_starts", system.c_starts[:-1])
 
 
 def _sum(forces: Sequence[Force], factors: Sequence[Scalar]) -> Force:
@@ -234,10 +216,7 @@ def _write(values: Array, start: Index, f: Force) -> None:
 
 
 def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]:
-    """The configuration nearest to q0 at which bodies are so placed, and how far each joint is off: 6 numbers.
-
-    `placements` has a matrix [[R, p], [0, 1]] for each body, 16 numbers, row by row.
-    """
+    """The configuration nearest to q0 for such placements of bodies (4, 4), and how far each joint is off (6)."""
     q, rest = array(m.own_nq), array(6 * m.tree.n)
 
     def visit(body: BodyRecord, parent: Transform) -> tuple[Transform, None]:

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.complementarity import Conditions
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
+from bough.lagrange.attributes import read_vector
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System, starts_of
 from bough.model import BASE
 from bough.model.arguments import require_name
-from bough.model.joints.reading import read_floats
 from bough.model.ties.body import WORLD, Body, kind_of
 from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.model.ties.trial import require_body, require_constraint
+from bough.reading import known_name
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 from bough.scalar.digest import digest
 from bough.scalar.lazy import cached_property
@@ -52,46 +53,42 @@ class Layout:
     """
 
     def __init__(
-        self,
-        bodies: tuple[Body, ...],
-        ties: tuple[Tie, ...],
-        gravity: tuple[float, float, float],
-        body_names: tuple[str, ...],
-        tie_names: tuple[str, ...],
-        loose: bool = False,
+        self, bodies: dict[str, Body], ties: dict[str, Tie], gravity: tuple[float, float, float], loose: bool = False
     ) -> None:
-        self.bodies, self.ties, self.gravity, self.loose = bodies, ties, gravity, loose
-        self.body_names, self.tie_names = body_names, tie_names
-        sizes, rows = [body.nv for body in bodies], [tie.constraint.rows for tie in ties]
-        edges = [None if loose else tie.edge for tie in ties]
+        self.bodies_by_name, self.ties_by_name, self.gravity, self.loose = bodies, ties, gravity, loose
+        self.bodies, self.ties = tuple(bodies.values()), tuple(ties.values())
+        self.body_names, self.tie_names = tuple(bodies), tuple(ties)
+        sizes, rows = [body.nv for body in self.bodies], [tie.constraint.rows for tie in self.ties]
+        edges = [None if loose else tie.edge for tie in self.ties]
         self._are_primary = choose_primary(sizes, edges)
         # numbers of the ties that `system` has as its constraints, of those `beside`, and of all as rows are inside
         self.primary = tuple(k for k, chosen in enumerate(self._are_primary) if chosen)
         self.auxiliary = tuple(k for k, chosen in enumerate(self._are_primary) if not chosen)
         self.order = self.primary + self.auxiliary
         self.system = System(sizes, [edge for k in self.primary if (edge := edges[k]) is not None])
-        free = [(tuple(b for b in ties[k].bodies if b), rows[k]) for k in self.auxiliary]
-        self.beside = Auxiliary(self.system, free)
+        self.beside = Auxiliary(
+            self.system, [(tuple(b for b in self.ties[k].bodies if b), rows[k]) for k in self.auxiliary]
+        )
         # where the position of each body begins, and their number at the end; where unit quaternions begin in x
-        self.x_starts = starts_of([body.nx for body in bodies])
-        self.nx, pairs = int(self.x_starts[-1]), zip(self.x_starts, bodies, strict=False)
+        self.x_starts = starts_of([body.nx for body in self.bodies])
+        self.nx, pairs = int(self.x_starts[-1]), zip(self.x_starts, self.bodies, strict=False)
         self.quaternions = np.array([int(start) + k for start, body in pairs for k in body.quaternions], np.int64)
         # where the rows of each tie begin, and inside; the place inside of each row as ties are named, and its tie
         self.tie_starts = starts_of(rows)
-        self.row_starts = np.zeros(len(ties), np.int64)
+        self.row_starts = np.zeros(len(rows), np.int64)
         self.row_starts[list(self.order)] = starts_of([rows[k] for k in self.order])[:-1]
         spans = [start + np.arange(count) for start, count in zip(self.row_starts, rows, strict=True)]
         self.rows, self.nc = np.concatenate([np.zeros(0, np.int64), *spans]), sum(rows)
-        self.row_names = tuple(name for name, count in zip(tie_names, rows, strict=True) for _ in range(count))
+        self.row_names = tuple(name for name, count in zip(ties, rows, strict=True) for _ in range(count))
         # where the block of a tie, by number, for one of its bodies, by place, begins; the size of all blocks
         self.block_starts, self.blocks_size = dict[tuple[int, int], int](), 0
         for k in self.order:
-            for side, body in enumerate(ties[k].bodies):
+            for side, body in enumerate(self.ties[k].bodies):
                 self.block_starts[k, side] = self.blocks_size
                 self.blocks_size += rows[k] * sizes[body - 1] if body else 0
         # of each row inside, whether it is one-sided, and in the order of the ties whether it is such a distance
         self.one_sided = np.array(self._of_rows(self.order, lambda kind, row: kind.one_sided), np.bool_)
-        distances = self._of_rows(range(len(ties)), lambda k, row: k.one_sided and (k.friction is None or not row))
+        distances = self._of_rows(range(len(rows)), lambda k, row: k.one_sided and (k.friction is None or not row))
         self.distances = np.array(distances, np.bool_)
 
     def _of_rows(self, ties: Sequence[int], what: Callable[[Constraint, int], Any]) -> list[Any]:
@@ -101,17 +98,13 @@ class Layout:
     @cached_property
     def without_primary(self) -> Layout:
         """A layout like this one with every tie auxiliary."""
-        return Layout(self.bodies, self.ties, self.gravity, self.body_names, self.tie_names, loose=True)
+        return Layout(self.bodies_by_name, self.ties_by_name, self.gravity, loose=True)
 
     @cached_property
     def two_sided(self) -> Layout:
         """A layout like this one without its one-sided ties; itself if it has none."""
-        if not self.one_sided.any():
-            return self
-        pairs = zip(self.ties, self.tie_names, strict=True)
-        kept = [pair for pair in pairs if not pair[0].constraint.one_sided]
-        ties, names = tuple(tie for tie, _ in kept), tuple(name for _, name in kept)
-        return Layout(self.bodies, ties, self.gravity, self.body_names, names, self.loose)
+        kept = {name: tie for name, tie in self.ties_by_name.items() if not tie.constraint.one_sided}
+        return Layout(self.bodies_by_name, kept, self.gravity, self.loose) if len(kept) < len(self.ties) else self
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -182,11 +175,11 @@ class Layout:
         return self._hash
 
     def __reduce__(self) -> tuple[type[Layout], tuple[Any, ...]]:
-        return Layout, self._key
+        return Layout, (self.bodies_by_name, self.ties_by_name, self.gravity, self.loose)
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return (self.bodies, self.ties, self.gravity, self.body_names, self.tie_names, self.loose)
+        return (*self.bodies_by_name.items(), *self.ties_by_name.items(), self.gravity, self.loose)
 
     @cached_property
     def _hash(self) -> int:
@@ -204,58 +197,56 @@ class Layout:
         )
 
 
-class BodyGroup:
-    """Bodies of one kind: each of the layout once, or those on one side of some ties."""
+class Group:
+    """Things of one kind: where what belongs to the k-th of them lies, and its parameters."""
 
-    def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
-        self.kind, self.members, self.count = kind, members, members.size
-        self._numbers = layout.body_numbers
-        starts = {"x": layout.x_starts, "v": layout.system.v_starts, "mass": layout.system.mass_starts}
-        starts["parameters"] = layout.body_numbers.starts
-        self._places = {name: Table(f"{name}_places", values[members]) for name, values in starts.items()}
+    def __init__(self, count: int, numbers: _Numbers, size: int, places: Mapping[str, Any]) -> None:
+        self.count, self._numbers, self._size = count, numbers, size
+        self._places = {name: Table(f"{name}_places", np.array(found, np.int64)) for name, found in places.items()}
 
     def place(self, what: str, k: Index) -> Index:
-        """Where something of the k-th body lies: "x", "v" or "mass"."""
+        """Where something of the k-th lies."""
         return gather_index(self._places[what], k)
+
+    def parameters(self, k: Index) -> tuple[Scalar, ...]:
+        """The parameters of the k-th."""
+        return self._numbers.read(self.place("parameters", k), self._size)
+
+
+class BodyGroup(Group):
+    """Bodies of one kind, each of the layout once or those on one side of some ties; places "x", "v" and "mass"."""
+
+    def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
+        self.kind, self.members = kind, members
+        starts = {"x": layout.x_starts, "v": layout.system.v_starts, "mass": layout.system.mass_starts}
+        starts["parameters"] = layout.body_numbers.starts
+        places = {name: values[members] for name, values in starts.items()}
+        super().__init__(members.size, layout.body_numbers, len(kind.parameters), places)
 
     def side(self, k: Index, x: Array, v: Array | None = None) -> Side:
         """The k-th body; without v at rest."""
-        own = self._numbers.read(self.place("parameters", k), len(self.kind.parameters))
         moving = (0.0,) * self.kind.nv if v is None else read(v, self.place("v", k), self.kind.nv)
-        return Side(self.kind, own, read(x, self.place("x", k), self.kind.nx), moving)
+        return Side(self.kind, self.parameters(k), read(x, self.place("x", k), self.kind.nx), moving)
 
 
-class TieGroup:
-    """Ties by one kind of constraint between bodies of the same kinds, all primary or all auxiliary."""
+class TieGroup(Group):
+    """Ties by one kind of constraint between bodies of the same kinds, all primary or all auxiliary.
+
+    Places are the "row" where the rows of each begin, and "block 0" and so on for the blocks of its bodies.
+    """
 
     def __init__(
         self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], primary: bool, members: list[int]
     ) -> None:
-        self.constraint, self.members, self.kinds, self.count = constraint, members, kinds, len(members)
-        self.primary = primary
-        self._numbers = layout.tie_numbers
-        self._size = len(layout.ties[members[0]].constraint.parameters)
-        self._rows = Table("row_places", layout.row_starts[members])
-        self._own = Table("parameter_places", layout.tie_numbers.starts[members])
+        self.constraint, self.members, self.kinds, self.primary = constraint, members, kinds, primary
+        places: dict[str, Any] = {"row": layout.row_starts[members], "parameters": layout.tie_numbers.starts[members]}
         self._sides: list[BodyGroup | None] = []  # None for the world
-        self._blocks = []
         for side, kind in enumerate(kinds):
             bodies = np.array([layout.ties[k].bodies[side] - 1 for k in members], np.int64)
             self._sides.append(None if kind is WORLD else BodyGroup(layout, kind, bodies))
-            starts = [layout.block_starts[k, side] for k in members]
-            self._blocks.append(Table("block_places", np.array(starts, np.int64)))
-
-    def row(self, k: Index) -> Index:
-        """Where the rows of the k-th tie begin."""
-        return gather_index(self._rows, k)
-
-    def block(self, side: int, k: Index) -> Index:
-        """Where its block for one of its bodies begins."""
-        return gather_index(self._blocks[side], k)
-
-    def parameters(self, k: Index) -> tuple[Scalar, ...]:
-        """The parameters of the k-th constraint."""
-        return self._numbers.read(gather_index(self._own, k), self._size)
+            places[f"block {side}"] = [layout.block_starts[k, side] for k in members]
+        size = len(layout.ties[members[0]].constraint.parameters)
+        super().__init__(len(members), layout.tie_numbers, size, places)
 
     def sides(self, k: Index, x: Array, v: Array | None, time: Scalar) -> Sides:
         """The bodies of the k-th tie, and the world behind them; without v all are at rest, time goes on."""
@@ -283,14 +274,11 @@ def read(values: Array, start: Index, size: int) -> tuple[Scalar, ...]:
 # ---- bodies and constraints as users name them -----------------------------------------------------------------------
 
 
-def read_layout(
-    bodies: Mapping[str, Body], constraints: Mapping[str, tuple[object, ...]], gravity: ArrayLike
-) -> Layout:
+def read_layout(bodies: dict[str, Body], constraints: dict[str, tuple[object, ...]], gravity: ArrayLike) -> Layout:
     """Each constraint comes with the names of its bodies; kinds are tried out once."""
-    numbers = {BASE: 0, **{name: k for k, name in enumerate(bodies, start=1)}}
     _require_bodies(bodies)
-    ties = _read_ties(constraints, numbers, [WORLD, *bodies.values()])
-    return Layout(tuple(bodies.values()), ties, _read_gravity(gravity), tuple(bodies), tuple(constraints))
+    g = read_vector(gravity, "gravity", "three finite numbers (m/s²)")
+    return Layout(bodies, _read_ties(constraints, {BASE: WORLD, **bodies}), g)
 
 
 def _require_bodies(bodies: Mapping[str, Body]) -> None:
@@ -304,37 +292,24 @@ def _require_bodies(bodies: Mapping[str, Body]) -> None:
             tried.add(kind_of(body))
 
 
-def _read_ties(
-    given: Mapping[str, tuple[object, ...]], numbers: Mapping[str, int], kinds: Sequence[Body]
-) -> tuple[Tie, ...]:
-    tried: set[object] = set()
-    ties = []
+def _read_ties(given: Mapping[str, tuple[object, ...]], bodies: Mapping[str, Body]) -> dict[str, Tie]:
+    """Constraints, by names of their bodies, the world being the first of all."""
+    numbers, tried, ties = {name: k for k, name in enumerate(bodies)}, set[object](), {}
     for name, entry in given.items():
         require_name(name, "a constraint")
         if not isinstance(entry, tuple) or not entry:
             raise ModelError(f"constraint {name!r} is {entry!r}, expected a tuple: a constraint, then names of bodies")
-        constraint, *bodies = entry
-        for body in bodies:
-            if not isinstance(body, str) or body not in numbers:
-                raise UnknownNameError(f"body that constraint {name!r} could act on", body, numbers)
-        found = tuple(numbers[str(body)] for body in bodies)
+        constraint, *called = entry
+        ends = [known_name(body, f"body that constraint {name!r} could act on", numbers) for body in called]
+        found = tuple(numbers[end] for end in ends)
         if not any(found) or len(set(found)) < len(found):
-            raise ModelError(
-                f"constraint {name!r} is on {bodies}, expected different bodies that are not all the world"
-            )
-        ends = [kinds[k] for k in found]
-        key = isinstance(constraint, Constraint) and (kind_of(constraint), tuple(kind_of(end) for end in ends))
+            expected = "expected different bodies that are not all the world"
+            raise ModelError(f"constraint {name!r} is on {called}, {expected}")
+        kinds = [bodies[end] for end in ends]
+        key = isinstance(constraint, Constraint) and (kind_of(constraint), *map(kind_of, kinds))
         if not key or key not in tried:
-            require_constraint(constraint, ends, f"constraint {name!r}")
+            require_constraint(constraint, kinds, f"constraint {name!r}")
             tried.add(key)
         assert isinstance(constraint, Constraint)
-        ties.append(Tie(constraint, found))
-    return tuple(ties)
-
-
-def _read_gravity(gravity: ArrayLike) -> tuple[float, float, float]:
-    g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
-    g = np.append(g, 0.0) if g.shape == (2,) else g  # in a plane
-    if g.shape != (3,) or not np.isfinite(g).all():
-        raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
-    return (float(g[0]), float(g[1]), float(g[2]))
+        ties[name] = Tie(constraint, found)
+    return ties

@@ -14,7 +14,7 @@ import numpy as np
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.complementarity.elimination import eliminate
 from bough.lagrange.anticipation import SystemResponse
-from bough.lagrange.bodies import Rigid
+from bough.lagrange.bodies import RIGID
 from bough.lagrange.factor import factor
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
@@ -48,17 +48,18 @@ Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
 Terms: TypeAlias = dict[str, Array]
 
-RIGID = Rigid()
+
+Rule: TypeAlias = Callable[[Constraint, Scalars, Sides], Scalars]
 
 
 class Aims(NamedTuple):
     """What a level adds to forces, and c = drift + damping · rates + stiffness · errors, where rate is 1/T in 1/s."""
 
     force: Callable[[Side, Vector], Scalars]
-    drift: Callable[[Constraint, Scalars, Sides], Scalars]
+    drift: Rule
     damping: Callable[[Scalar], Scalar] | None  # of rates; twice that for rows that have errors as well
     stiffness: Callable[[Scalar], Scalar]
-    inertial: Callable[[Constraint, Scalars, Sides], Scalars]  # c of rows that stand for unit masses; all rows
+    inertial: Rule  # c of rows that stand for unit masses; all rows
 
 
 def _weight(side: Side, gravity: Vector) -> Scalars:
@@ -136,10 +137,10 @@ def terms(
             for place, (kind, side) in enumerate(zip(ties.kinds, sides, strict=False)):
                 if kind is not WORLD:
                     J = transposed(unit_rates(ties.constraint, parameters, sides, place), ties.constraint.rows)
-                    _write(jacobian, ties.block(place, k), [entry for row in J for entry in row])
+                    _write(jacobian, ties.place(f"block {place}", k), [entry for row in J for entry in row])
                     if not ties.primary:
-                        add_answers(ties.row(k) + -layout.system.nc, J, side)
-            _write(c, ties.row(k), _aims(ties.constraint, parameters, sides, level, rate))
+                        add_answers(ties.place("row", k) + -layout.system.nc, J, side)
+            _write(c, ties.place("row", k), _aims(ties.constraint, parameters, sides, level, rate))
 
         each(ties.count, tie_terms)
     return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": answers}
@@ -149,13 +150,11 @@ def solve_linkage(layout: Layout, level: Level, rate: Scalar, part: float, **giv
     """Motion, forces in the order of the ties, and verdicts on pivots, negative if in doubt; without one-sided ties."""
     t = terms(layout, level, rate, **given)
     soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
-    arrays = t["mass"], t["jacobian"], t["f"], t["c"]
     if layout.auxiliary:
-        y, verdicts = _solve_with_auxiliary(layout, *arrays, t["answers"], soft, part)
+        y, verdicts = _solve_with_auxiliary(layout, t, soft, part)
     else:
-        y, verdicts = multipliers(layout.system, *arrays, soft, part)
-    rows = Table("rows_inside", layout.system.nv + layout.rows)
-    forces = entries_at(y, rows)
+        y, verdicts = multipliers(layout.system, t["mass"], t["jacobian"], t["f"], t["c"], soft, part)
+    forces = entries_at(y, Table("rows_inside", layout.system.nv + layout.rows))
     return {"motion": filled(layout.system.nv, lambda k: y[k]), "forces": forces, "verdicts": verdicts}
 
 
@@ -167,33 +166,25 @@ def solve_apart(layout: Layout, level: Level, rate: Scalar, part: float, **given
     kept, distances = (np.flatnonzero(rows) for rows in (~layout.one_sided[layout.rows], layout.distances))
     e = errors(layout, given["x"], time=given.get("time"))["errors"]
     far, clear = entries_at(e, Table("distances", distances)), found["verdicts"]
-    verdicts = blank(layout.verdicts)
-    fill(verdicts, layout.two_sided.verdicts, lambda k: clear[k])
-    fill(Part(verdicts, layout.two_sided.verdicts), distances.size, lambda k: far[k] - TOUCHING)
+    verdicts = _joined(layout.two_sided.verdicts, clear.__getitem__, distances.size, lambda k: far[k] - TOUCHING)
     forces = scatter(found["forces"], Table("two_sided_rows", kept), array(layout.nc))
     return {"motion": found["motion"], "forces": forces, "verdicts": verdicts}
 
 
-def _solve_with_auxiliary(
-    layout: Layout,
-    mass: Array,
-    jacobian: Array,
-    f: Array,
-    c: Array,
-    answers: Array,
-    soft: Constants | None,
-    part: float,
-) -> tuple[Array, Array]:
-    """The solution [y, λ] of a layout whose auxiliary ties are equalities; and verdicts, negative where in doubt.
+def _joined(n: int, first: Callable[[Index], Scalar], m: int, then: Callable[[Index], Scalar]) -> Array:
+    """Numbers one behind the other: n of one sort and m of another."""
+    result = fill(blank(n + m), n, first)
+    fill(Part(result, n), m, then)
+    return result
 
-    `answers` are those of auxiliary rows alone (`terms`).
-    """
-    system, k = layout.system, layout.nc - layout.system.nc
-    F, sound = factor(system, mass, jacobian, soft, part)
-    n = system.nv + system.nc
-    b = fill(blank(n), system.nv, lambda i: f[i])
-    fill(Part(b, system.nv), system.nc, lambda i: c[i])
-    response = SystemResponse(layout.beside, F, Part(jacobian, system.jacobian_size))
+
+def _solve_with_auxiliary(layout: Layout, t: Terms, soft: Constants | None, part: float) -> tuple[Array, Array]:
+    """The solution [y, λ] of a layout whose auxiliary ties are equalities; and verdicts, negative where in doubt."""
+    system, c, answers = layout.system, t["c"], t["answers"]
+    k, n = layout.nc - system.nc, system.nv + system.nc
+    F, sound = factor(system, t["mass"], t["jacobian"], soft, part)
+    b = _joined(system.nv, t["f"].__getitem__, system.nc, c.__getitem__)
+    response = SystemResponse(layout.beside, F, Part(t["jacobian"], system.jacobian_size))
     A, drive = response.A, response.drive(b)
     if soft is not None:
 
@@ -203,8 +194,7 @@ def _solve_with_auxiliary(
         each(k, give_way)
     right = filled(k, lambda i: -(drive[i] + c[i + system.nc]))
     own, none = Part(c, system.nc), 0.0  # type: Part, Scalar
-    asked = inner(drive, drive, k) + inner(own, own, k)
-    found = eliminate(k, A, right, answers, asked)
+    found = eliminate(k, A, right, answers, inner(drive, drive, k) + inner(own, own, k))
     forces = found.forces
     dependent = loop(k, lambda i, total: total + select(found.inverse[i] > 0.0, 0.0, 1.0), none)
 
@@ -213,12 +203,8 @@ def _solve_with_auxiliary(
 
     do_when(dependent > 0.0, share_load)
     motion = response.motion(forces, b)
-    result = fill(blank(n + k), n, lambda i: motion[i])
-    fill(Part(result, n), k, lambda i: forces[i])
-    verdicts = blank(system.tree.n + k)
-    fill(verdicts, system.tree.n, lambda i: sound[i])
-    fill(Part(verdicts, system.tree.n), k, lambda i: select(found.doubtful, -1.0, 1.0))
-    return result, verdicts
+    verdicts = _joined(system.tree.n, sound.__getitem__, k, lambda i: select(found.doubtful, -1.0, 1.0))
+    return _joined(n, motion.__getitem__, k, forces.__getitem__), verdicts
 
 
 def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None = None) -> Terms:
@@ -228,7 +214,7 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
     for ties in layout.tie_groups:
 
         def visit(k: Index, ties: TieGroup = ties) -> None:
-            sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.row(k)
+            sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.place("row", k)
             _write(e, row, ties.constraint.errors(parameters, sides))
             held = ties.constraint.rows - ties.constraint.inertial
             _write(r, row, ties.constraint.rates(parameters, sides)[:held])
@@ -278,24 +264,21 @@ def integrate(layout: Layout, x: Array, v: Array) -> Terms:
     return {"integrate": moved}
 
 
-def _aims(
-    constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar
-) -> list[Scalar]:
+def _aims(constraint: Constraint, own: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar) -> list[Scalar]:
     """What a constraint adds to J y, row by row: the c of a level."""
-    aims, e, held = LEVELS[level], constraint.errors(parameters, sides), constraint.rows - constraint.inertial
+    aims, e, held = LEVELS[level], constraint.errors(own, sides), constraint.rows - constraint.inertial
 
-    def of_all_rows(values: Scalars) -> list[Scalar]:
-        return [*values, *([0.0] * constraint.rows)][: constraint.rows]
+    def of_all_rows(rule: Rule) -> list[Scalar]:
+        return [*rule(constraint, own, sides), *([0.0] * constraint.rows)][: constraint.rows]
 
-    result = of_all_rows(aims.drift(constraint, parameters, sides))
+    result = of_all_rows(aims.drift)
     if aims.damping is not None:
         damping = aims.damping(rate)
-        for row, speed in enumerate(constraint.rates(parameters, sides)):
+        for row, speed in enumerate(constraint.rates(own, sides)):
             result[row] = result[row] + speed * (damping * 2.0 if row < len(e) else damping)
     for row, error in enumerate(e):
         result[row] = result[row] + error * aims.stiffness(rate)
-    own = of_all_rows(aims.inertial(constraint, parameters, sides)) if constraint.inertial else []
-    return [*result[:held], *own[held:]]
+    return [*result[:held], *(of_all_rows(aims.inertial)[held:] if constraint.inertial else [])]
 
 
 def _write(values: Array, start: Index, numbers: Scalars) -> None:

@@ -8,6 +8,7 @@ on the tree; as bodies accelerate by a₀ where q̈ = 0, they are Jᵃ v̇ + bia
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from bough.algorithms.kinematics import accelerations
@@ -49,13 +50,15 @@ def auxiliary_loops(m: Mechanism, q: Array, v: Array, rate: Scalar) -> dict[str,
     closed, auxiliary = {made.name: c for made, c in closings(m, q)}, loop_system(m.model)
     jacobian, c, row, block = array(auxiliary.jacobian_size), array(auxiliary.nc), 0, 0
     for constraint, (bodies, count) in zip(m.model.constraints, auxiliary.constraints, strict=True):
-        rows = [_Forces(m) for _ in range(count)]
-        _push(m, q, v, constraint, closed, rows)
+        on = {body: [NO_FORCE] * count for body in bodies}
+        for body, forces in _pushes(m, q, v, constraint, closed):
+            if body in on:
+                own = [m.at(body).border.force_to_child(f) for f in forces]
+                on[body] = [a + b for a, b in zip(on[body], own, strict=True)]
         aims: list[Scalar] = [terms.bias[row + r] + terms.returning(row + r, rate) for r in range(count)]
-        for body in bodies:
+        for body, forces in on.items():
             start = int(auxiliary.jacobian_starts[block])
-            for r, on in enumerate(rows):
-                f = on.on_bodies.get(body, NO_FORCE)
+            for r, f in enumerate(forces):
                 for k, x in enumerate((*f.linear.parts, *f.angular.parts)):
                     jacobian[start + 6 * r + k] = x
                     aims[r] = aims[r] - x * still[6 * (body - 1) + k]
@@ -66,42 +69,22 @@ def auxiliary_loops(m: Mechanism, q: Array, v: Array, rate: Scalar) -> dict[str,
     return {"jacobian": jacobian, "c": c}
 
 
-def _push(
-    m: Mechanism, q: Array, v: Array, constraint: Constraint, closed: dict[str, Closing], rows: list[_Forces]
-) -> None:
-    """Add the force of a unit multiplier of each row on the bodies."""
+def _pushes(
+    m: Mechanism, q: Array, v: Array, constraint: Constraint, closed: dict[str, Closing]
+) -> Iterator[tuple[int, list[Force]]]:
+    """Bodies, 0 for the base, and the force of a unit multiplier of each row on them, in their inside coordinates."""
     if isinstance(constraint, Loop):
         closing = closed[constraint.name]
-        for on, t in zip(rows, closing.closure.reactions, strict=True):
-            on.add(constraint.successor.body, closing.after.X.force_to_parent(t))
-            on.add(constraint.predecessor.body, closing.X_before.force_to_parent(t) * -1.0)
+        yield constraint.successor.body, [closing.after.X.force_to_parent(t) for t in closing.closure.reactions]
+        back = [closing.X_before.force_to_parent(t) * -1.0 for t in closing.closure.reactions]
+        yield constraint.predecessor.body, back
         return
     tie, found = constraint.tie, tie_rows(m, q, v, constraint.tie)
     for end, (side, _, forces) in zip(tie.bodies, found.frames, strict=True):
-        for on, f in zip(rows, forces, strict=True):
-            on.add(end.body, side.X.force_to_parent(f))
+        yield end.body, [side.X.force_to_parent(f) for f in forces]
     for name, block in zip(tie.joints, found.joints, strict=True):
-        for k, column in enumerate(block):
-            for on, factor in zip(rows, column, strict=True):
-                on.add_at_joint(q, name, k, factor)
-
-
-class _Forces:
-    """The forces of one row on bodies, in the frames of their author."""
-
-    def __init__(self, m: Mechanism) -> None:
-        self.on_bodies: dict[int, Force] = {}
-        self._m = m
-
-    def add(self, body: int, force: Force) -> None:
-        """Add a force in the inside coordinates of a body; nothing for the base."""
-        if body:
-            own = self._m.at(body).border.force_to_child(force)
-            self.on_bodies[body] = self.on_bodies[body] + own if body in self.on_bodies else own
-
-    def add_at_joint(self, q: Array, name: str, k: int, factor: Scalar) -> None:
-        """Add a force along a coordinate of a joint, on its body and back on the parent of that."""
-        body = self._m.model.joint_names.index(name) + 1
-        w, X = dual_forces(self._m.at(body).subspace(q))[k] * factor, self._m.at(body).transform(q)
-        self.add(body, w)
-        self.add(self._m.model.tree.parents[body - 1], X.force_to_parent(w) * -1.0)
+        body = m.model.joint_names.index(name) + 1
+        drives, X = dual_forces(m.at(body).subspace(q)), m.at(body).transform(q)
+        for w, column in zip(drives, block, strict=True):  # along a coordinate, and back on the parent
+            yield body, [w * factor for factor in column]
+            yield m.model.tree.parents[body - 1], [X.force_to_parent(w * factor) * -1.0 for factor in column]

@@ -23,7 +23,7 @@ class Kind:
     p: int
     m: int
     is_leaf: bool
-    known: tuple[int, int, int]  # what is known of M, and of J for both bodies, by number
+    known: tuple[Known, Known, Known]  # of M, and of J for both bodies
 
     @property
     def factor_sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -34,18 +34,12 @@ class Kind:
 class Pair:
     """A body (dimension d) and the constraint (p) towards the body (m) that is nearer to the root: their blocks."""
 
-    def __init__(
-        self, kind: int, index: Index, described: Kind, blocks: Sequence[Known], tables: Mapping[str, Table]
-    ) -> None:
-        self.kind = kind
-        self.index = index
+    def __init__(self, kind: int, index: Index, described: Kind, tables: Mapping[str, Table]) -> None:
+        self.kind, self.index, self._known, self._tables = kind, index, described.known, tables
         self.d, self.p, self.m = described.d, described.p, described.m
-        self.is_root = self.m == 0
-        self.is_leaf = described.is_leaf
-        self.leading = leading_columns(blocks[described.known[1]], self.p, self.d)
+        self.is_root, self.is_leaf = self.m == 0, described.is_leaf
+        self.leading = leading_columns(described.known[1], self.p, self.d)
         self._sizes = described.factor_sizes
-        self._known = [blocks[k] for k in described.known]
-        self._tables = tables
 
     def read(self, values: Array, what: str, size: int, skip: int = 0) -> list[Scalar]:
         """Numbers from the place of something of this pair, less the first ones."""

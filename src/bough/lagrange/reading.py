@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,15 +12,8 @@ from bough.errors import ModelError
 from bough.reading import listed, shown
 
 __all__ = [
-    "Known",
-    "KnownBlocks",
-    "KnownPairs",
-    "Numbers",
-    "read_bodies",
-    "read_constraints",
-    "read_jacobian",
-    "read_mass",
-]
+    "Known", "KnownBlocks", "KnownPairs", "Numbers", "read_bodies", "read_constraints", "read_jacobian", "read_mass",
+]  # fmt: skip
 
 Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -78,65 +70,63 @@ def _shown(value: object) -> str:
 
 def read_mass(given: KnownBlocks | None, bodies: Sequence[int]) -> tuple[Known, ...]:
     """What is known of the block of each body: one array for all of them, or one for each."""
-    if given is None:
-        return tuple(_nothing_known(d * d) for d in bodies)
-    blocks = (
-        [given] * len(bodies) if _ndim(given) == 2 else _one_for_each(given, len(bodies), "known blocks of M", "bodies")
-    )
-    found: dict[tuple[int, int], Known] = {}
-    for k, (block, d) in enumerate(zip(blocks, bodies, strict=True), start=1):
-        if (id(block), d) not in found:
-            what = f"the known block of M of body {k}"
-            found[id(block), d] = known = _read_block(block, (d, d), what)
-            if any(known[r * d + c] != known[c * d + r] for r in range(d) for c in range(r)):
-                raise ModelError(f"{what} is not symmetric, expected equal numbers, or NaN, on both sides")
-    return tuple(found[id(block), d] for block, d in zip(blocks, bodies, strict=True))
+    blocks: Any = None if given is None else [given] * len(bodies)
+    if given is not None and _ndim(given) != 2:
+        blocks = _one_for_each(given, len(bodies), "known blocks of M", "bodies")
+    shapes = [(d, d) for d in bodies]
+    return _read_blocks(blocks, shapes, lambda k: f"the known block of M of body {k + 1}", symmetric=True)
 
 
 def read_jacobian(
     given: KnownPairs | None, bodies: Sequence[int], constraints: Sequence[tuple[int, int, int]]
 ) -> tuple[tuple[Known, Known], ...]:
     """What is known of the two blocks of each constraint: one pair of arrays for all of them, or one for each."""
-    sizes = (0, *bodies)
-    if given is None:
-        return tuple((_nothing_known(p * sizes[a]), _nothing_known(p * sizes[b])) for a, b, p in constraints)
-    one = (
-        isinstance(given, np.ndarray | Sequence)
-        and _ndim(given)
-        and len(given) == 2
-        and all(_ndim(block) == 2 for block in given)
-    )
-    pairs = [given] * len(constraints) if one else given
-    pairs = _one_for_each(pairs, len(constraints), "pairs of known blocks of J", "constraints")
-    found: dict[tuple[int, int, int], Known] = {}
-    result = []
-    for k, (pair, (a, b, p)) in enumerate(zip(pairs, constraints, strict=True)):
-        both = _one_for_each(pair, 2, f"known blocks of constraint {k}", "bodies")
-        for block, body in zip(both, (a, b), strict=True):
-            key = (id(block), p, sizes[body])
-            if key not in found:
-                what = f"the known block of J of constraint {k} for body {body}"
-                found[key] = _read_block(block, (p, sizes[body]), what) if body else ()
-        first, second = ((id(block), p, sizes[body]) for block, body in zip(both, (a, b), strict=True))
-        result.append((found[first], found[second]))
-    return tuple(result)
+    sizes, count = (0, *bodies), len(constraints)
+    shapes = [(p, sizes[body]) for *ends, p in constraints for body in ends]
+    blocks: Any = None
+    if given is not None:
+        is_pair = isinstance(given, np.ndarray | Sequence) and _ndim(given) and len(given) == 2
+        one = is_pair and all(_ndim(block) == 2 for block in given)
+        pairs = [given] * count if one else _one_for_each(given, count, "pairs of known blocks of J", "constraints")
+        named = ((f"known blocks of constraint {k}", pair) for k, pair in enumerate(pairs))
+        blocks = [block for what, pair in named for block in _one_for_each(pair, 2, what, "bodies")]
+
+    def told(k: int) -> str:
+        return f"the known block of J of constraint {k // 2} for body {constraints[k // 2][k % 2]}"
+
+    found = _read_blocks(blocks, shapes, told)
+    return tuple(zip(found[::2], found[1::2], strict=True))
 
 
-def _read_block(given: ArrayLike, shape: tuple[int, int], what: str) -> Known:
+def _read_blocks(
+    blocks: Sequence[Any] | None, shapes: Sequence[tuple[int, int]], what: Callable[[int], str], symmetric: bool = False
+) -> tuple[Known, ...]:
+    """What is known of blocks of such shapes, each read once; without any, nothing is."""
+    if blocks is None:
+        unknown: dict[tuple[int, int], Known] = {(r, c): (None,) * (r * c) for r, c in set(shapes)}
+        return tuple(map(unknown.__getitem__, shapes))
+    found: dict[tuple[int, tuple[int, int]], Known] = {}
+    for k, (block, shape) in enumerate(zip(blocks, shapes, strict=True)):
+        if (id(block), shape) not in found:
+            found[id(block), shape] = _read_block(block, shape, what(k), symmetric)
+    return tuple(found[id(block), shape] for block, shape in zip(blocks, shapes, strict=True))
+
+
+def _read_block(given: Any, shape: tuple[int, int], what: str, symmetric: bool) -> Known:
+    if not shape[1]:  # that of the world has no entry
+        return ()
+    expected = "NaN for what is not known"
     try:
         a = np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} is {_shown(given)}, expected numbers, or NaN for what is not known") from None
+        raise ModelError(f"{what} is {_shown(given)}, expected numbers, or {expected}") from None
     if a.shape != shape:
         raise ModelError(f"{what} has shape {a.shape}, expected {shape}")
     if np.isinf(a).any():
-        raise ModelError(f"{what} is {_shown(given)}, expected finite numbers, or NaN for what is not known")
+        raise ModelError(f"{what} is {_shown(given)}, expected finite numbers, or {expected}")
+    if symmetric and not np.array_equal(a, a.T, equal_nan=True):
+        raise ModelError(f"{what} is not symmetric, expected equal numbers, or NaN, on both sides")
     return tuple(None if np.isnan(x) else x + 0.0 for x in a.ravel().tolist())  # a zero has no sign
-
-
-@lru_cache(maxsize=256)
-def _nothing_known(size: int) -> Known:
-    return (None,) * size
 
 
 def _ndim(given: object) -> int:

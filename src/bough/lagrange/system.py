@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -23,6 +22,7 @@ from bough.lagrange.reading import (
     read_mass,
 )
 from bough.scalar import Index, Table
+from bough.scalar.digest import digest
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 from bough.tree.slots import Slots, slots
@@ -151,16 +151,9 @@ class System:
     @cached_property
     def mass_read(self) -> NDArray[np.bool_]:
         """True for entries of `mass` in the lower triangle of their block, (mass_size,)."""
-        lower = {
-            known: [c <= r for r in range(d) for c in range(d) if known[r * d + c] is None]
-            for known, d in dict(zip(self.mass_known, self.bodies, strict=True)).items()
-        }
-        return np.array([below for known in self.mass_known for below in lower[known]], np.bool_)
-
-    @cached_property
-    def blocks(self) -> tuple[Known, ...]:
-        """The different blocks of known entries; kinds refer to them by index."""
-        return tuple(dict.fromkeys((*self.mass_known, *(known for pair in self.jacobian_known for known in pair), ())))
+        blocks = list(zip(self.mass_known, self.bodies, strict=True))
+        lower = {(x, d): np.tri(d, dtype=np.bool_).ravel()[[k is None for k in x]].tolist() for x, d in set(blocks)}
+        return np.array([is_read for block in blocks for is_read in lower[block]], np.bool_)
 
     # ---- the elimination -----------------------------------------------------------------------------------------
 
@@ -192,11 +185,10 @@ class System:
     @cached_property
     def digest(self) -> str:
         """Digest of the system, as text."""
-        number = {known: k for k, known in enumerate(self.blocks)}
-        used = [number[known] for pair in (self.mass_known, *self.jacobian_known) for known in pair]
-        parts = (np.array(part, np.int64) for part in (self.bodies, self.constraints, used))
-        said = [repr(a.shape).encode() + a.tobytes() for a in parts]
-        return hashlib.sha256(b"\0".join([*said, repr(self.blocks).encode()])).hexdigest()
+        known = (*self.mass_known, *(block for pair in self.jacobian_known for block in pair))
+        number = {block: k for k, block in enumerate(dict.fromkeys(known))}
+        used = [number[block] for block in known]
+        return str(digest(*map(np.array, (self.bodies, self.constraints, used)), tuple(number)))
 
     @cached_property
     def kinds(self) -> tuple[int, ...]:
@@ -211,17 +203,15 @@ class System:
 
     @cached_property
     def _node_kinds(self) -> list[Kind]:
-        leaves, number = set(self.tree.leaves), {known: k for k, known in enumerate(self.blocks)}
-        none, described = number[()], []
+        leaves, described = set(self.tree.leaves), []
         for k, (body, constraint, parent) in enumerate(self.steps, start=1):
-            p, own, other = 0, none, none
+            p, own, other = 0, (), ()  # type: int, Known, Known
             if constraint >= 0:
                 a, _, p = self.constraints[constraint]
-                first, second = (number[known] for known in self.jacobian_known[constraint])
-                own, other = (first, second) if a == body else (second, first)
+                own, other = self.jacobian_known[constraint][:: 1 if a == body else -1]
             m = self.bodies[self.steps[parent - 1].body - 1] if parent else 0
-            blocks = (number[self.mass_known[body - 1]], own, other)
-            described.append(Kind(self.bodies[body - 1], p, m, k in leaves, blocks))
+            known = (self.mass_known[body - 1], own, other)
+            described.append(Kind(self.bodies[body - 1], p, m, k in leaves, known))
         return described
 
     @cached_property
@@ -237,12 +227,11 @@ class System:
     @cached_property
     def tables(self) -> dict[str, Table]:
         """For each node, where things lie that belong to it."""
-        steps = self.steps
         body = self.node_bodies
-        up = np.array([max(step.parent - 1, 0) for step in steps], np.int64)
-        k = np.array([max(step.constraint, 0) for step in steps], np.int64)
+        up = np.array([max(step.parent - 1, 0) for step in self.steps], np.int64)
+        k = np.array([max(step.constraint, 0) for step in self.steps], np.int64)
         blocks = np.append(self.jacobian_starts, 0)  # one more, for a system without constraints
-        first = np.array([c >= 0 and self.constraints[c][0] == b for b, c, _ in steps], np.int64)
+        first = np.array([c >= 0 and self.constraints[c][0] == b for b, c, _ in self.steps], np.int64)
         sums, width = self._sums
         places = {
             "v": self.v_starts[body],
@@ -271,7 +260,7 @@ class System:
 
     def record(self, kind: int, index: Index) -> Pair:
         """The record of a node."""
-        return Pair(kind, index, self.kind_list[kind], self.blocks, self.tables)
+        return Pair(kind, index, self.kind_list[kind], self.tables)
 
 
 def starts_of(sizes: Sequence[int]) -> Ints:

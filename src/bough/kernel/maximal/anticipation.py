@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,13 +98,6 @@ def anticipate(
         The blocks of Kᵀ, in the layout of Jᵃ, if the constraint forces K f do work: sliding friction, levers, muscles.
         Default: K = Jᵃᵀ, at half the cost.
 
-    Raises
-    ------
-    ShapeError, FiniteError
-        For a wrong shape or data type; for NaN or infinity.
-    ModelError
-        If the factor and the auxiliary constraints belong to different systems.
-
     Examples
     --------
     Two masses on a line, 2 and 3 kg, joined by a rod and pulled with 10 N; what holds the first one in its place?
@@ -145,22 +138,16 @@ def _program(auxiliary: Auxiliary, name: str) -> Function:
         change = lagrange.SystemResponse(auxiliary, packed, directions).motion(f)
         return {"x": filled(n, lambda i: free[i] + change[i])}
 
-    known = {
-        "packed": Argument("packed", (system.factor_size,), finite=False),
-        "free": Argument("free", (n,), "accelerations, then multipliers"),
-        "jacobian": Argument("jacobian", (auxiliary.jacobian_size,), blocks),
-        "c": Argument("c", (k,), "one for each row of the auxiliary constraints"),
-        "directions": Argument("directions", (auxiliary.jacobian_size,), blocks, optional=name == "anticipate"),
-        "f": Argument("f", (k,), "one force for each row of the auxiliary constraints"),
-    }
-    programs: dict[str, Any] = {
-        "anticipate": (
-            anticipated,
-            ("packed", "free", "jacobian", "c", "directions"),
-            [Argument("A", (k, k)), Argument("b", (k,))],
-        ),
-        "motion": (moved, ("packed", "free", "directions", "f"), [Argument("x", (n,))]),
-    }
-    rule, taken, outputs = programs[name]
-    inputs = [known[key] for key in taken]
+    inputs = [
+        Argument("packed", (system.factor_size,), finite=False),
+        Argument("free", (n,), "accelerations, then multipliers"),
+        Argument("directions", (auxiliary.jacobian_size,), blocks, optional=name == "anticipate"),
+        Argument("f", (k,), "one force for each row of the auxiliary constraints"),
+    ]
+    rule: Callable[..., dict[str, Array]] = moved
+    outputs = [Argument("x", (n,))]
+    if name == "anticipate":
+        c = Argument("c", (k,), "one for each row of the auxiliary constraints")
+        inputs[2:] = [Argument("jacobian", (auxiliary.jacobian_size,), blocks), c, inputs[2]]
+        rule, outputs = anticipated, [Argument("A", (k, k)), Argument("b", (k,))]
     return Function(name, inputs, outputs, rule, size=n, digest=lambda: f"auxiliary {auxiliary.digest}")

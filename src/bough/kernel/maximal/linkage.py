@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +13,8 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal import linkage_programs as programs
 from bough.kernel.maximal.linkage_models import parts_of, require_rigid
-from bough.kernel.motion import Motion, motion_under_constraints
-from bough.lagrange import Auxiliary, System
+from bough.kernel.maximal.linkage_programs import LinkageTerms
+from bough.kernel.motion import Motion, motion_under_constraints, unmet_names
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.layout import Layout, read_layout
@@ -30,33 +29,6 @@ __all__ = ["Linkage", "LinkageTerms"]
 
 STEPS = 50
 """Newton steps after which a projection gives up."""
-
-
-class LinkageTerms(NamedTuple):
-    """The terms of M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0; the first six are the arguments of `multipliers`.
-
-    Attributes
-    ----------
-    system
-        The bodies and the primary constraints, in the order of ``linkage.primary``.
-    mass, jacobian, force, c
-        Their blocks and values, as `multipliers` and `ldlt` take them.
-    compliance
-        1 in the rows of armature and 0 in all others; None if no joint has armature.
-    auxiliary, auxiliary_jacobian, auxiliary_c
-        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them. Auxiliary joints
-        with armature also have a compliance of 1 in the rows of armature.
-    """
-
-    system: System
-    mass: FloatArray
-    jacobian: FloatArray
-    force: FloatArray
-    c: FloatArray
-    compliance: FloatArray | None
-    auxiliary: Auxiliary
-    auxiliary_jacobian: FloatArray
-    auxiliary_c: FloatArray
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -110,12 +82,8 @@ class Linkage:
     def of(cls, model: Model) -> Linkage:
         """Convert a model to a linkage: its bodies, and constraints with the names of joints, loops and equalities.
 
-        A mimic joint becomes two constraints: the joint, and the coupling, named ``"joint follows other"``.
-
-        Raises
-        ------
-        ModelError
-            If the model has a body without mass or volume, or a constraint with the name of a joint.
+        A mimic joint becomes two constraints: the joint, and the coupling, named ``"joint follows other"``. A body
+        without mass or volume, or a constraint with the name of a joint, raises an error.
         """
         return cls(*parts_of(model), model.gravity)
 
@@ -191,7 +159,7 @@ class Linkage:
         """Return the rows of a constraint, in multipliers and errors."""
         return self._part(constraint, "constraint", self.layout.tie_starts)
 
-    def _part(self, name: str, what: str, starts: Sequence[int] | NDArray[np.int64]) -> slice:
+    def _part(self, name: str, what: str, starts: NDArray[np.int64]) -> slice:
         k = self._numbers[what][known_name(name, what, self._numbers[what])]
         return slice(int(starts[k]), int(starts[k + 1]))
 
@@ -246,12 +214,7 @@ class Linkage:
         x, time
             As for `errors`.
         tolerance
-            Largest error of the result (m, rad).
-
-        Raises
-        ------
-        AssemblyError
-            If the error of a constraint of the result exceeds `tolerance` (m, rad); the message names it.
+            Largest error of the result (m, rad). If that of a constraint is larger, an `AssemblyError` names it.
         """
         tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
         two_sided = ~self.layout.one_sided[self.layout.rows]
@@ -288,11 +251,7 @@ class Linkage:
         If no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
         given = {"x": x, "v": v, "force": force, "time": time, "rate": np.array(stabilisation(time_constant))}
-        mass, J, f, c, _ = programs.run(self.layout, "terms", given)
-        system, soft = self.layout.system, self.layout.compliance
-        first, rows = system.jacobian_size, system.nc
-        own = (mass, J[..., :first], f, c[..., :rows], None if soft is None else soft[:rows])
-        return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
+        return programs.terms(self.layout, "acceleration", given)[0]
 
     def accelerations(
         self,
@@ -365,21 +324,19 @@ class Linkage:
     # ---- within --------------------------------------------------------------------------------------------------
 
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> Motion:
-        found, names = programs.motion(self.layout, level, rate, given), dict[str, None]()
-        if found.unmet.any():
-            rows = found.unmet.any(axis=tuple(range(found.unmet.ndim - 1)))
-            names = dict.fromkeys(self.layout.row_names[k] for k in np.flatnonzero(rows))
-        return motion_under_constraints(found.motion, found.forces, found.residual, tuple(names), found.undecided > 0.0)
+        found = programs.motion(self.layout, level, rate, given)
+        names = tuple(dict.fromkeys(unmet_names(self.layout.row_names, found.unmet, found.unmet)))
+        return motion_under_constraints(found.motion, found.forces, found.residual, names, found.undecided > 0.0)
 
-    @cached_property
+    @property
     def _bodies(self) -> dict[str, Body]:
-        return dict(zip(self.body_names, self.layout.bodies, strict=True))
+        return self.layout.bodies_by_name
 
     @cached_property
     def _constraints(self) -> dict[str, tuple[object, ...]]:
         called = (BASE, *self.body_names)
-        pairs = zip(self.constraint_names, self.layout.ties, strict=True)
-        return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in pairs}
+        ties = self.layout.ties_by_name.items()
+        return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in ties}
 
     @cached_property
     def _numbers(self) -> dict[str, dict[str, int]]:

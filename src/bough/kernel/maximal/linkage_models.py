@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from bough.errors import ModelError
 from bough.lagrange.bodies import Body, Rigid
 from bough.lagrange.constraints import Coupled, Jointed
@@ -31,24 +34,26 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
         own, to = own_joint(entry.joint), body.frame.inverse
         joint = Jointed(own, at=entry.placement, to=to, armature=entry.armature)
         constraints[entry.name] = (joint, names[parent], body.name)
-    joints = dict(constraints)
+    joints, added = dict(constraints), list[tuple[str, tuple[object, ...]]]()
     for entry in model.joints:
         if isinstance(law := entry.joint, Mimic):
-            _add(
-                constraints,
-                f"{entry.name} follows {law.source}",
-                _coupling_of(joints, entry.name, law.source, (law.offset, law.ratio)),
-            )
+            coupling = _coupling_of(joints, entry.name, law.source, (law.offset, law.ratio))
+            added.append((f"{entry.name} follows {law.source}", coupling))
     for made in model.constraints:
         if isinstance(made, Loop):
-            ends = (made.predecessor, made.successor)
-            joint = Jointed(made.joint, at=ends[0].placement, to=ends[1].placement)
-            _add(constraints, made.name, (joint, names[ends[0].body], names[ends[1].body]))
+            one, two = made.predecessor, made.successor
+            joint = Jointed(made.joint, at=one.placement, to=two.placement)
+            added.append((made.name, (joint, names[one.body], names[two.body])))
         elif isinstance(made, Tie):
-            _add(constraints, made.name, _frames_of(joints, made, names))
+            added.append((made.name, _frames_of(joints, made, names)))
         else:
             zeros = (made.zero, made.other_zero)
-            _add(constraints, made.name, _coupling_of(joints, made.joint, made.other, made.polynomial, *zeros))
+            added.append((made.name, _coupling_of(joints, made.joint, made.other, made.polynomial, *zeros)))
+    for name, given in added:
+        if name in constraints:
+            told = f"constraint {name!r} is called as a joint or another constraint"
+            raise ModelError(f"{told}, expected a name of its own")
+        constraints[name] = given
     return bodies, constraints
 
 
@@ -61,32 +66,25 @@ def _coupling_of(
     other_zero: float = 0.0,
 ) -> tuple[object, ...]:
     """A law between the coordinates of two joints, and the bodies that these are between, each once."""
-    held, *ends = joints[name]
-    followed, *others = (None, *ends) if other is None else joints[other]
-    bodies = list(dict.fromkeys([*ends, *others]))
-    (a, b), (c, d) = (map(bodies.index, pair) for pair in (ends, others))
-    assert isinstance(held, Jointed)
-    assert followed is None or isinstance(followed, Jointed)
-    return (Coupled(held, followed, polynomial, zero, other_zero, on=(a, b), other_on=(c, d)), *bodies)
+    held, *on = joints[name]
+    followed, *other_on = (None, *on) if other is None else joints[other]
+    bodies, pairs = _each_once(on, other_on)
+    return (Coupled(held, followed, polynomial, zero, other_zero, *pairs), *bodies)  # type: ignore[arg-type]
 
 
 def _frames_of(joints: Constraints, tie: Tie, names: tuple[str, ...]) -> tuple[object, ...]:
     """A constraint on frames and joints, and the bodies that these are on or between, each once."""
-    ends = [joints[name] for name in tie.joints]
-    between = [body for _, *pair in ends for body in pair]
-    bodies = list(dict.fromkeys([*(names[end.body] for end in tie.bodies), *between]))
-    frames = tuple((bodies.index(names[end.body]), end.placement) for end in tie.bodies)
-    held = []
-    for joint, first, second in ends:
-        assert isinstance(joint, Jointed)
-        held.append((joint, (bodies.index(first), bodies.index(second))))
-    return (Framed(tie.constraint, frames, tuple(held), len(bodies)), *bodies)
+    held = [joints[name] for name in tie.joints]
+    bodies, (on, *between) = _each_once([names[end.body] for end in tie.bodies], *(ends for _, *ends in held))
+    frames = tuple((k, end.placement) for k, end in zip(on, tie.bodies, strict=True))
+    pairs: Any = tuple((joint, ends) for (joint, *_), ends in zip(held, between, strict=True))
+    return (Framed(tie.constraint, frames, pairs, len(bodies)), *bodies)
 
 
-def _add(constraints: Constraints, name: str, entry: tuple[object, ...]) -> None:
-    if name in constraints:
-        raise ModelError(f"constraint {name!r} is called as a joint or another constraint, expected a name of its own")
-    constraints[name] = entry
+def _each_once(*groups: Sequence[object]) -> tuple[list[object], list[tuple[int, ...]]]:
+    """Bodies of several groups, each once, and which of them each group has."""
+    bodies = list(dict.fromkeys(body for group in groups for body in group))
+    return bodies, [tuple(map(bodies.index, group)) for group in groups]
 
 
 def require_rigid(layout: Layout) -> None:

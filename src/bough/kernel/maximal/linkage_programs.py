@@ -22,13 +22,13 @@ from bough.kernel.maximal.anticipation import anticipate
 from bough.kernel.maximal.multipliers import ldlt
 from bough.kernel.table import entry
 from bough.kernel.verdict import all_in_doubt, is_finite
-from bough.lagrange import linkage
+from bough.lagrange import Auxiliary, System, linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, negation
 from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE, TOUCHING, VANISHING
 
-__all__ = ["Found", "motion", "run"]
+__all__ = ["Found", "LinkageTerms", "motion", "run", "terms"]
 
 ALL_TOGETHER_UP_TO = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
@@ -40,45 +40,57 @@ State = dict[str, FloatArray]
 What: TypeAlias = Literal["terms", "motion", "errors", "rates", "integrate", "placements", "positions"]
 
 
-class Found(NamedTuple):
-    """Motions (..., nv), forces of all rows (..., nc), by how much the worst fails (...), and which are not met.
+class LinkageTerms(NamedTuple):
+    """The terms of M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0; the first six are the arguments of `multipliers`.
 
-    `undecided` (...) is 1 where a search for forces ended without an answer.
+    Attributes
+    ----------
+    system
+        The bodies and the primary constraints, in the order of ``linkage.primary``.
+    mass, jacobian, force, c
+        Their blocks and values, as `multipliers` and `ldlt` take them.
+    compliance
+        1 in the rows of armature and 0 in all others; None if no joint has armature.
+    auxiliary, auxiliary_jacobian, auxiliary_c
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them. Auxiliary joints
+        with armature also have a compliance of 1 in the rows of armature.
     """
 
-    motion: FloatArray
-    forces: FloatArray
-    residual: FloatArray
-    unmet: FloatArray
-    undecided: FloatArray
+    system: System
+    mass: FloatArray
+    jacobian: FloatArray
+    force: FloatArray
+    c: FloatArray
+    compliance: FloatArray | None
+    auxiliary: Auxiliary
+    auxiliary_jacobian: FloatArray
+    auxiliary_c: FloatArray
+
+
+class Found(NamedTuple):
+    """Motions, forces of all rows, by how much the worst fails, and which are not met."""
+
+    motion: FloatArray  # (..., nv)
+    forces: FloatArray  # (..., nc)
+    residual: FloatArray  # (...)
+    unmet: FloatArray  # (..., nc)
+    undecided: FloatArray  # (...): 1 where a search for forces ended without an answer
 
 
 def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayLike | None]) -> Found:
-    """Motions and forces: in one program where few constraints are auxiliary and no one-sided one touches.
-
-    Where the rank of constraints is less than their rows in every state, a division of constants fails while the
-    program is traced, and no constraint is taken for primary.
-    """
+    """Motions and forces: in one program where few constraints are auxiliary and no one-sided one touches."""
     whole = {**given, "rate": np.array(rate)}
     try:
         return Found(*run(layout, "motion", whole, level))
-    except ZeroDivisionError:
+    except ZeroDivisionError:  # of constants while it is traced: the rank is less than the rows in every state
         return Found(*run(layout.without_primary, "motion", whole, level))
-
-
-def _in_one(layout: Layout) -> bool:
-    """Whether one program solves a linkage where nothing touches: it has not too many auxiliary rows."""
-    return layout.two_sided.nc - layout.two_sided.system.nc <= TOGETHER
 
 
 # ---- the careful route: states (states, ...) -------------------------------------------------------------------------
 
 
 def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
-    """By ranks: all states together, or one by one if primary constraints are not independent in some.
-
-    Where others contradict primary constraints, all of them are met alike, in the sense of least squares.
-    """
+    """By ranks: all states together, or one by one if primary constraints are not independent in some."""
     count = len(state["x"])
     try:
         found = _solve_by_factor(layout, level, state)
@@ -90,6 +102,7 @@ def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
         if layout.nc > ALL_TOGETHER_UP_TO:
             raise
         return _solve_by_factor(layout.without_primary, level, state)
+    # where others contradict primary constraints, all of them are met alike, in the sense of least squares
     at_odds = (found.unmet * ~layout.one_sided[layout.rows]).any(axis=-1)
     if at_odds.any() and layout.system.nc:
         some = _solve_by_factor(layout.without_primary, level, {key: a[at_odds] for key, a in state.items()})
@@ -98,22 +111,30 @@ def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
     return found
 
 
+def terms(layout: Layout, level: Level, given: Mapping[str, Any]) -> tuple[LinkageTerms, FloatArray]:
+    """The equations of a level, and how auxiliary rows answer alone: to forces of their own on free bodies."""
+    mass, J, f, c, answers = run(layout, "terms", given, level)
+    system, soft = layout.system, layout.compliance
+    first, rows = system.jacobian_size, system.nc
+    own = (mass, J[..., :first], f, c[..., :rows], None if soft is None else soft[:rows])
+    return LinkageTerms(system, *own, layout.beside, J[..., first:], c[..., rows:]), answers
+
+
 def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
     """By the factor of the primary constraints, and anticipation of the auxiliary ones."""
-    system, terms = layout.system, dict(zip(GIVEN["terms"], run(layout, "terms", state, level), strict=True))
-    jacobian, c = terms["jacobian"], terms["c"]
-    soft = np.zeros(layout.nc) if layout.compliance is None else layout.compliance
-    compliance = None if layout.compliance is None else soft[: system.nc]
-    factor = ldlt(system, terms["mass"], jacobian[..., : system.jacobian_size], compliance)
-    free = factor.solve(np.concatenate([terms["f"], c[..., : system.nc]], axis=-1))
+    (t, answers), system = terms(layout, level, state), layout.system
+    factor = ldlt(system, t.mass, t.jacobian, t.compliance)
+    free = factor.solve(np.concatenate([t.force, t.c], axis=-1))
     if not layout.auxiliary:
         forces, none = free[..., system.nv + layout.rows], np.zeros(free.shape[:-1])
         return Found(free[..., : system.nv], forces, none, np.zeros_like(forces), none)
     # how the auxiliary rows answer to their own forces, then the forces, then the motion
-    jacobian, c, one_sided = jacobian[..., system.jacobian_size :], c[..., system.nc :], layout.one_sided[system.nc :]
-    problem = anticipate(factor, free, layout.beside, jacobian, c)
-    scale = 1.0 / np.sqrt(np.where(terms["answers"] > 0.0, terms["answers"], 1.0))
-    A, b = problem.A + np.diag(soft[system.nc :]), problem.b
+    problem = anticipate(factor, free, t.auxiliary, t.auxiliary_jacobian, t.auxiliary_c)
+    one_sided = layout.one_sided[system.nc :]
+    scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
+    A, b = problem.A, problem.b
+    if layout.compliance is not None:
+        A = A + np.diag(layout.compliance[system.nc :])
     wrong, failing, undecided = np.zeros(b.shape, np.bool_), np.zeros_like(b), np.zeros(b.shape[:-1], np.bool_)
     if one_sided.any():
         inside = np.argsort(layout.rows)[system.nc :]
@@ -123,8 +144,8 @@ def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
     else:
         f = _equality_forces(A, b, scale)
     off = np.abs((A @ f[..., np.newaxis])[..., 0] + b)
-    size = np.sqrt(np.sum((scale * (np.abs(c) + _reach(layout, jacobian, free))) ** 2, axis=-1, keepdims=True))
-    wrong |= (scale * off > CONFLICT * size) & ~one_sided
+    reach = np.abs(t.auxiliary_c) + _reach(layout, t.auxiliary_jacobian, free)
+    wrong |= (scale * off > CONFLICT * np.sqrt(np.sum((scale * reach) ** 2, axis=-1, keepdims=True))) & ~one_sided
     residual = np.where(one_sided, failing, off).max(axis=-1, initial=0.0)
     y, multipliers = problem.motion(f)
     forces, unmet = np.concatenate([multipliers, f], axis=-1), np.concatenate([multipliers * 0.0, wrong], axis=-1)
@@ -167,11 +188,9 @@ def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
 def _one_sided_forces(
     layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
 ) -> tuple[FloatArray, NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
-    """Forces by pivoting, and which rows are in conflict with others.
-
-    Also by how much rows fail, and which states are undecided. Errors e say which constraints touch; `slip` are rates
-    of rows that slide already. Rows that do not touch, or whose normal does not, stand alone and get no force.
-    """
+    """Forces by pivoting, which rows are in conflict with others, by how much rows fail, which states are undecided."""
+    # Errors e say which constraints touch, rates `slip` which rows slide already. Rows that do not touch, or whose
+    # normal does not, stand alone and get no force.
     conditions, one_sided = layout.conditions, layout.one_sided[layout.system.nc :]
     acts = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING) | ~one_sided
     acts &= (conditions.normal == NO_NORMAL) | acts[..., conditions.normal]
@@ -211,17 +230,23 @@ WITHOUT_VELOCITIES: tuple[Level, ...] = ("first order", "position")
 def run(layout: Layout, what: What, given: Mapping[str, Any], level: Level = "acceleration") -> Any:
     """What a program gives for states: an array, or several. It computes in float64."""
     require_on_cpu(**given)
-    arrays: list[Any] = list(map(given.get, TAKEN[what]))
-    wide = [x.astype(np.float64) if getattr(x, "dtype", None) == SINGLE else x for x in arrays]
-    return entry(layout, (what, level, _in_one(layout)), _program)(*wide, None, True)
+    wide = {key: x.astype(np.float64) if getattr(x, "dtype", None) == SINGLE else x for key, x in given.items()}
+    return _enter(layout, what, wide, level, True)
+
+
+def _enter(layout: Layout, what: What, given: Mapping[str, Any], level: Level, check: bool) -> Any:
+    """Call a program with what it takes of given arrays; it solves linkages with not too many auxiliary rows in one."""
+    in_one = layout.two_sided.nc - layout.two_sided.system.nc <= TOGETHER
+    return entry(layout, (what, level, in_one), _program)(*map(given.get, TAKEN[what]), None, check)
 
 
 def _arguments(layout: Layout, what: What, level: Level) -> tuple[list[Argument], list[Argument]]:
     """What a program takes and gives."""
-    system, nv, nc, nx, bodies = layout.system, layout.system.nv, layout.nc, layout.nx, len(layout.bodies)
-    sizes = {"placements": (bodies, 4, 4), "mass": (system.mass_size,), "jacobian": (layout.blocks_size,)}
+    nv, nc, nx = layout.system.nv, layout.nc, layout.nx
+    sizes = {"placements": (len(layout.bodies), 4, 4), "mass": (layout.system.mass_size,)}
+    sizes |= {"answers": (nc - layout.system.nc,), "jacobian": (layout.blocks_size,)}
     sizes |= dict.fromkeys(("x", "integrate", "positions"), (nx,)) | dict.fromkeys(("v", "force", "f", "motion"), (nv,))
-    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,)) | {"answers": (nc - system.nc,)}
+    sizes |= dict.fromkeys(("errors", "rates", "c", "forces", "unmet"), (nc,))
     meaning = {"x": f"{nx} position variables", "v": f"{nv} velocities"}
     meaning["force"] = f"{nv} entries, laid out as velocities"
     optional = {"force", "time", *(("v",) if level in WITHOUT_VELOCITIES else ())}
@@ -243,12 +268,13 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         if "rate" not in x:
             simple: dict[str, Array] = getattr(linkage, what)(layout, **x)
             return simple
+        rate = x.pop("rate")[0]
         if what == "terms":
-            return linkage.terms(layout, level, x.pop("rate")[0], **x)
+            return linkage.terms(layout, level, rate, **x)
         nothing = all_in_doubt(outputs)()
         if not in_one:
             return nothing
-        found = linkage.solve_apart(layout, level, x.pop("rate")[0], SINGULAR_VALUE, **x)
+        found = linkage.solve_apart(layout, level, rate, SINGULAR_VALUE, **x)
         sound, verdicts = both(is_finite(found["motion"], nv), is_finite(found["forces"], nc)), found.pop("verdicts")
         sound = loop(layout.verdicts, lambda k, so_far: both(so_far, verdicts[k] > 0.0), sound)
         return nothing | found | {"doubt": negation(sound)}
@@ -258,13 +284,12 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         try:
             return mend_states(lambda some: _by_ranks(layout, level, some), axes, arrays, results, verdicts != 0)
         except SingularError as error:
-            ties = [layout.tie_names[k] for k in layout.primary]
-            names = f"bodies are {_first_names(layout.body_names)}; constraints counted from 0 are {_first_names(ties)}"
+            ties = _first_names([layout.tie_names[k] for k in layout.primary])
+            names = f"bodies are {_first_names(layout.body_names)}; constraints counted from 0 are {ties}"
             raise SingularError(f"{error} ({names})") from None
 
-    places = tuple(layout.quaternions.tolist())
-    starts = np.searchsorted(layout.x_starts, places, side="right") - 1
-    said = layout.digest
+    places, said = layout.quaternions, layout.digest
+    owners = np.searchsorted(layout.x_starts, places, side="right") - 1
     made = Function(
         f"{what} of a linkage",
         inputs,
@@ -272,7 +297,7 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         rule,
         size=nv + nc,
         digest=lambda: None if said is None else f"linkage {level} {said}",
-        owners={at: f"body {layout.body_names[k]!r}: " for at, k in zip(places, starts.tolist(), strict=True)},
+        owners={int(at): f"body {layout.body_names[k]!r}: " for at, k in zip(places, owners, strict=True)},
         explain=explain if what == "motion" else None,
         mends=what == "motion",
     )
@@ -283,14 +308,9 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
 
 def _require_directions(layout: Layout, arrays: State) -> None:
     """Raise, naming the constraint, where one has no direction: what its rows ask for is no number if bodies move."""
-    given = {
-        "x": np.asarray(arrays["x"]),
-        "time": arrays.get("time"),
-        "v": np.ones(layout.system.nv),
-        "rate": np.array(1.0),
-    }
-    terms = entry(layout, ("terms", "acceleration", _in_one(layout)), _program)
-    c = terms(*map(given.get, TAKEN["terms"]), None, False)[GIVEN["terms"].index("c")]
+    given: State = {key: a for key, a in arrays.items() if key in ("x", "time")}
+    given |= {"v": np.ones(layout.system.nv), "rate": np.array(1.0)}
+    c = _enter(layout, "terms", given, "acceleration", False)[GIVEN["terms"].index("c")]
     lost = np.argwhere(~np.isfinite(c[..., layout.rows]))
     if lost.size:
         raise FiniteError(

@@ -79,18 +79,6 @@ def of_model(
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
 
-    Returns
-    -------
-    Maximal
-        The system, and the other arguments of `multipliers`.
-
-    Raises
-    ------
-    ModelError
-        If the model has mimic joints.
-    ShapeError, FiniteError
-        For a wrong shape or data type; for NaN or infinity.
-
     Examples
     --------
     >>> import bough
@@ -119,19 +107,12 @@ def dynamics(
         Spatial accelerations of the bodies (..., N, 6), each in its own frame, linear part first, and multipliers of
         the joints (..., nc), which `joint_reactions` turns into forces.
 
-    Raises
-    ------
-    SingularError
-        If a body has no mass or no volume; the message names it.
-
     Examples
     --------
     >>> import bough
     >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
     >>> acceleration, multiplier = bough.maximal.dynamics(model, q, v, tau)
-    >>> print(bough.maximal.joint_accelerations(model, q, v, acceleration).round(3))
-    [-4.347]
-    >>> print(bough.aba(model, q, v, tau).round(3))
+    >>> print(bough.maximal.joint_accelerations(model, q, v, acceleration).round(3))  # as bough.aba(model, q, v, tau)
     [-4.347]
     """
     x, n = entry(model, "maximal_dynamics", _of_bodies)(q, v, tau, f_ext, None, check), 6 * model.nbodies
@@ -139,7 +120,7 @@ def dynamics(
 
 
 class MaximalLoops(NamedTuple):
-    """Loops and couplings of a model in maximal coordinates, at one state or a batch: arguments of `anticipate`.
+    """Loops and couplings of a model in maximal coordinates, at one state or a batch: last arguments of `anticipate`.
 
     Attributes
     ----------
@@ -177,11 +158,6 @@ def of_loops(
     time_constant
         As for `forward_dynamics` (s).
 
-    Returns
-    -------
-    MaximalLoops
-        The auxiliary constraints, their blocks and c: the last three arguments of `anticipate`.
-
     Examples
     --------
     >>> import bough
@@ -210,18 +186,13 @@ def joint_positions(
         A configuration near the result, (..., nq): of configurations that differ by whole turns, the result is the
         nearest. Default: neutral.
     tolerance
-        Largest distance of a body from the nearest placement that its joint allows, in metres and radians. Bodies
-        within it are treated as being at that placement.
-
-    Raises
-    ------
-    ModelError
-        If a body is farther away; the message names the joint.
+        Largest distance of a body from the nearest placement that its joint allows (m, rad), where it is taken to be.
+        If one is farther away, an error names the joint.
 
     Examples
     --------
     >>> import bough
-    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
+    >>> model, q = bough.robots.load("pendulum"), [0.3]  # rad
     >>> print(bough.maximal.joint_positions(model, bough.placements(model, q)).round(12))
     [0.3]
     """
@@ -254,7 +225,7 @@ def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> Float
     Examples
     --------
     >>> import bough
-    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
+    >>> model, q = bough.robots.load("pendulum"), [0.3]  # rad
     >>> print(bough.maximal.joint_velocities(model, q, bough.velocities(model, q, [2.0])).round(12))
     [2.]
     """

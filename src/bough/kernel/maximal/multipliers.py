@@ -52,15 +52,8 @@ def ldlt(
     out
         Array for the entries of the factor, shape (*batch, factor_size). The factor shares its memory.
 
-    Returns
-    -------
-    SystemFactor
-        The factor; its `solve` may be called any number of times.
-
     Raises
     ------
-    ShapeError, FiniteError
-        For a wrong shape or data type; for NaN or infinity.
     SingularError
         If a block of M is not positive definite, or if the rows of a constraint are linearly dependent on its outer
         body; the message names the body or constraint.
@@ -109,11 +102,6 @@ def multipliers(
     -------
     acceleration, multiplier
         v̇ (..., nv) and λ (..., nc), views of one array; the constraints act on the bodies with the force Jᵀ λ.
-
-    Raises
-    ------
-    ShapeError, FiniteError, SingularError
-        As for `ldlt`.
 
     Examples
     --------
@@ -193,6 +181,8 @@ class SystemFactor:
 
 # ---- functions -------------------------------------------------------------------------------------------------------
 
+DEFINITE = "a positive-definite block"
+
 H_BLOCKS = ("mass", "jacobian", "compliance")
 
 TAKEN = {
@@ -212,11 +202,9 @@ def system_program(system: System, name: str) -> Function:
     def rule(**x: Array) -> dict[str, Array]:
         if name == "solve":
             return {"x": lagrange.solve(system, x["packed"], x["b"])}
-        if name == "multipliers":
-            solution, margins = lagrange.multipliers(system, **x, part=SINGULAR_VALUE)
-            return {"x": solution, "margins": margins}
-        F, margins = lagrange.factor(system, **x, part=SINGULAR_VALUE)
-        return {"factor": F} if name != "ldlt" else {"factor": F, "margins": margins}
+        run = lagrange.multipliers if name == "multipliers" else lagrange.factor
+        found, margins = run(system, **x, part=SINGULAR_VALUE)
+        return {output.name: found} | ({} if name == "factor, whatever it is" else {"margins": margins})
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         _require_sound(system, arrays)
@@ -228,14 +216,13 @@ def system_program(system: System, name: str) -> Function:
         "mass": (system.mass_size, f"the blocks of {len(system.bodies)} bodies"),
         "jacobian": (system.jacobian_size, f"two blocks for each of {len(system.constraints)} constraints"),
         "force": (system.nv, "one for each coordinate of the bodies"),
+        "c": rows,
+        "compliance": rows,
         "packed": (system.factor_size, ""),
         "b": (n, ""),
     }
-    sizes = {key: known.get(key, rows) for key in TAKEN[name]}
-    inputs = [
-        Argument(key, (size,), meaning, finite=key == "b", optional=key == "compliance")
-        for key, (size, meaning) in sizes.items()
-    ]
+    sizes = ((key, *known[key]) for key in TAKEN[name])
+    inputs = [Argument(key, (k,), told, finite=key == "b", optional=key == "compliance") for key, k, told in sizes]
     factor = Argument("factor", (system.factor_size,), finite=False)
     output = factor if TAKEN[name] is H_BLOCKS else Argument("x", (n,))
     made = Function(name, inputs, [output], rule, size=n, digest=lambda: f"lagrange {system.digest}", explain=explain)
@@ -257,25 +244,24 @@ def _require_sound(system: System, arrays: dict[str, FloatArray]) -> None:
             raise ShapeError(f"compliance has the entry {a.min()}, expected numbers that are not negative")
 
 
-# ---- verdicts --------------------------------------------------------------------------------------------------------
-
-
 def _require_regular(system: System, arrays: dict[str, FloatArray], suspect: NDArray[np.bool_]) -> None:
     """Raise, naming body or constraint, if some pivot vanishes to working precision."""
     if not suspect.any():
         return
-    given = [
-        np.broadcast_to(arrays[k], (*suspect.shape, arrays[k].shape[-1]))[suspect] if k in arrays else None
-        for k in H_BLOCKS
-    ]
+    given = [arrays.get(k) for k in H_BLOCKS]
+    given = [a if a is None else np.broadcast_to(a, (*suspect.shape, a.shape[-1]))[suspect] for a in given]
     _require_masses(system, given[0], suspect)
     F = entry(system, "factor, whatever it is", system_program)(*given, None, False)
     with np.errstate(over="ignore", invalid="ignore"):  # a factor that failed may hold anything
         found = [fault for index in reversed(range(system.tree.n)) for fault in _faults(system, index, F)]
     if found:
         state, text = min(found, key=lambda fault: fault[0])  # the first of its state: as they are eliminated
-        where = f"system {np.argwhere(suspect)[state].tolist()}: " if suspect.ndim else ""
-        raise SingularError(where + text)
+        raise SingularError(_where(suspect, state) + text)
+
+
+def _where(suspect: NDArray[np.bool_], state: int) -> str:
+    """Which state of a batch the one with a number among the suspect ones is."""
+    return f"system {np.argwhere(suspect)[state].tolist()}: " if suspect.ndim else ""
 
 
 def _faults(system: System, index: int, F: FloatArray) -> Iterator[tuple[int, str]]:
@@ -287,23 +273,21 @@ def _faults(system: System, index: int, F: FloatArray) -> Iterator[tuple[int, st
             pivot = sign * rows[r][r]
             diagonal = pivot + sum(sign * row[i] * rows[i][r] ** 2 for i, row in enumerate(rows) if i > r)
             sound = (pivot > 8 * np.finfo(F.dtype).eps * diagonal) & (pivot > 0) & np.isfinite(pivot)
-            for state in np.flatnonzero(~sound)[:1]:
+            for state in np.flatnonzero(~sound)[:1].tolist():
                 if sign > 0.0:
-                    expected = "a positive-definite block"
-                    yield int(state), f"body {number}: the mass block has the pivot {pivot[state]}, expected {expected}"
+                    yield state, f"body {number}: the mass block has the pivot {pivot[state]}, expected {DEFINITE}"
                     continue
                 a, b, p = system.constraints[k]
+                told = f"expected a positive one: its {p} rows depend on each other for the body that is moved by it"
                 yield (
-                    int(state),
-                    f"constraint {k} between bodies {a} and {b}: the pivot of row {r} is {pivot[state]}, expected a "
-                    f"positive one: its {p} rows depend on each other for the body that is moved by it",
+                    state,
+                    f"constraint {k} between bodies {a} and {b}: the pivot of row {r} is {pivot[state]}, {told}",
                 )
 
 
 def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> None:
     """Raise an error that names the body if some mass block is negative, regardless of its children."""
-    for body, d in enumerate(system.bodies, start=1):
-        known = system.mass_known[body - 1]
+    for body, (d, known) in enumerate(zip(system.bodies, system.mass_known, strict=True), start=1):
         block = np.tile(np.array([x or 0.0 for x in known]), (len(mass), 1))
         block[:, [x is None for x in known]] = mass[:, slice(*system.mass_starts[body - 1 : body + 1])]
         lower = np.tril(np.where(np.isfinite(block), block, 0.0).reshape(-1, d, d))
@@ -311,8 +295,5 @@ def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> No
         bad = least < -RESIDUAL * np.abs(lower).max(axis=(-2, -1), initial=0.0)
         if bad.any():
             first = int(np.argmax(bad))
-            where = f"system {[int(k) for k in np.argwhere(suspect)[first]]}: " if suspect.ndim else ""
-            raise SingularError(
-                f"{where}body {body}: the mass block has the eigenvalue {least[first]:.6g}, expected a "
-                "positive-definite block"
-            )
+            told = f"the mass block has the eigenvalue {least[first]:.6g}, expected {DEFINITE}"
+            raise SingularError(f"{_where(suspect, first)}body {body}: {told}")

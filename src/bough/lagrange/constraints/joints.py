@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import attrgetter
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.attributes import ORIGIN, read_number
+from bough.lagrange.attributes import ORIGIN, ReadFields, a_number, read_by
 from bough.model import Joint, Mimic, Placement
 from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import Closure, least_squares
@@ -23,7 +25,7 @@ from bough.model.ties.body import WORLD, Body, Scalars, World
 from bough.model.ties.constraint import Constraint, Side, Sides, polynomial_at
 from bough.model.ties.sides import FRAME, JointOfModel, RigidKind, numbers_of
 from bough.scalar import Scalar, atan2, cos, sin
-from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
+from bough.spatial import REST, STAY, Motion, Transform
 
 __all__ = ["Coupled", "Framed", "Jointed"]
 
@@ -87,8 +89,7 @@ class Jointed(Constraint):
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        ends = [end.then(_turn(self.joint)) for end in (self.at, self.to)]
-        numbers = [k for end in ends for k in (*np.ravel(end.rotation).tolist(), *end.origin)]
+        numbers = [k for end in (self.at, self.to) for k in _numbers_of(end.then(_turn(self.joint)))]
         return (*self.joint.parameters, *numbers, *(math.sqrt(rotor) for rotor in self.armature))
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
@@ -120,7 +121,7 @@ class Jointed(Constraint):
     def closure(self, parameters: Scalars, sides: Sides) -> Closure:
         """The joint where the two bodies are."""
         count = len(parameters) - 24 - self.inertial
-        first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
+        first, second = (FRAME.placement(parameters[k : k + 12]) for k in (count, count + 12))
         (one, v), (two, w) = map(_seen, sides[:2])
         X = one.then(first).inverse.then(two.then(second))
         carried = X.to_child(first.to_child(v))
@@ -138,9 +139,9 @@ def _turn(joint: Joint) -> Placement:
     return Placement.of(joint.alignment, ORIGIN, "the axes of a joint")
 
 
-def _end(numbers: Scalars) -> Transform:
-    R = Matrix.of_rows([numbers[0:3], numbers[3:6], numbers[6:9]])
-    return Transform(R, Vector.of(numbers[9:12]))
+def _numbers_of(place: Placement) -> list[float]:
+    """The x of a frame at a placement."""
+    return [*place.matrix.T.ravel().tolist(), *place.origin]
 
 
 def _seen(side: Side) -> tuple[Transform, Motion]:
@@ -149,11 +150,35 @@ def _seen(side: Side) -> tuple[Transform, Motion]:
     return (rigid.placement(side.x), rigid.twist(side.v)) if isinstance(rigid, RigidKind) else (STAY, REST)
 
 
+def _read_turning(joint: object, what: str) -> Jointed:
+    if not isinstance(joint, Jointed) or (joint.joint.nq, joint.joint.nv) != (1, 1):
+        raise ModelError(f"{what} is {joint!r}, expected a Jointed with one degree of freedom")
+    return joint
+
+
+def _read_law(polynomial: ArrayLike, what: str) -> tuple[float, ...]:
+    c = np.atleast_1d(read_floats(polynomial, what, "finite numbers"))
+    if c.ndim != 1 or not c.size or not np.isfinite(c).all():
+        raise ModelError(f"{what} is {polynomial!r}, expected finite numbers c₀, c₁, …")
+    return tuple(c.tolist())
+
+
+def _read_pair(pair: Any, what: str) -> Pair:
+    try:
+        first, second = map(int, () if isinstance(pair, str) else pair)
+    except (TypeError, ValueError, OverflowError):
+        first = second = -1
+    if min(first, second) < 0 or first == second:
+        raise ModelError(f"{what} is on bodies {pair!r}, expected two different numbers from 0 on")
+    return first, second
+
+
 Pair = tuple[int, int]
+COUPLED = "a joint that is coupled"
 
 
-@dataclass(frozen=True, init=False)
-class Coupled(Constraint):
+@dataclass(frozen=True)
+class Coupled(ReadFields, Constraint):
     """A joint follows another one: q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
 
     It holds coordinates only: the joints themselves are constraints of their own. An angle of a joint that turns round
@@ -174,57 +199,35 @@ class Coupled(Constraint):
         ``other_on=(1, 2)`` if the first body of the other joint is the second one of this.
     """
 
-    joint: Jointed
-    other: Jointed | None
-    polynomial: tuple[float, ...]
-    zero: float
-    other_zero: float
-    on: Pair
-    other_on: Pair
+    joint: Jointed = field(metadata=read_by(_read_turning, COUPLED))
+    other: Jointed | None = field(default=None, metadata=read_by(_read_turning, COUPLED))
+    polynomial: ArrayLike = field(default=(0.0, 1.0), metadata=read_by(_read_law, "the polynomial of a coupling"))
+    zero: float = field(default=0.0, metadata=a_number("the zero of a coupling"))
+    other_zero: float = field(default=0.0, metadata=a_number("the other zero of a coupling"))
+    on: Pair = field(default=(0, 1), metadata=read_by(_read_pair, "a coupled joint"))
+    other_on: Pair = field(default=(2, 3), metadata=read_by(_read_pair, "a coupled joint"))
 
-    def __init__(
-        self,
-        joint: Jointed,
-        other: Jointed | None = None,
-        polynomial: ArrayLike = (0.0, 1.0),
-        zero: float = 0.0,
-        other_zero: float = 0.0,
-        on: Pair = (0, 1),
-        other_on: Pair = (2, 3),
-    ) -> None:
-        for one in (joint,) if other is None else (joint, other):
-            if not isinstance(one, Jointed) or (one.joint.nq, one.joint.nv) != (1, 1):
-                raise ModelError(f"a joint that is coupled is {one!r}, expected a Jointed with one degree of freedom")
-        c = np.atleast_1d(read_floats(polynomial, "the polynomial of a coupling", "finite numbers"))
-        if c.ndim != 1 or not c.size or not np.isfinite(c).all():
-            raise ModelError(f"the polynomial of a coupling is {polynomial!r}, expected finite numbers c₀, c₁, …")
-        if other is None:
-            c, other_on = c[:1], on
-        for pair in (on, other_on):
-            if len(pair) != 2 or min(pair) < 0 or pair[0] == pair[1]:
-                raise ModelError(f"a coupled joint is on bodies {pair!r}, expected two different numbers from 0 on")
-        object.__setattr__(self, "joint", joint)
-        object.__setattr__(self, "other", other)
-        object.__setattr__(self, "polynomial", tuple(c.tolist()))
-        object.__setattr__(self, "zero", read_number(zero, "the zero of a coupling"))
-        object.__setattr__(self, "other_zero", read_number(other_zero, "the other zero of a coupling"))
-        object.__setattr__(self, "on", (int(on[0]), int(on[1])))
-        object.__setattr__(self, "other_on", (int(other_on[0]), int(other_on[1])))
-
+    numbers = ("zero", "other_zero", "polynomial")
     fewest = 2
     most = 4
     rows = 1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.other is None:
+            object.__setattr__(self, "polynomial", cast(Any, self.polynomial)[:1])
+            object.__setattr__(self, "other_on", self.on)
+
     @property
     def canonical(self) -> Constraint:
         other = None if self.other is None else self.other.canonical
-        still = (0.0,) * len(self.polynomial)
-        return Coupled(self.joint.canonical, other, still, on=self.on, other_on=self.other_on)
+        same: Constraint = replace(super().canonical, joint=self.joint.canonical, other=other)
+        return same
 
     @property
     def parameters(self) -> tuple[float, ...]:
         others = () if self.other is None else self.other.parameters
-        return (self.zero, self.other_zero, *self.polynomial, *self.joint.parameters, *others)
+        return (*super().parameters, *self.joint.parameters, *others)
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
         named, wanted = len(bodies) - 1, 1 + max(*self.on, *self.other_on)
@@ -233,13 +236,13 @@ class Coupled(Constraint):
         return self.joint.accepts(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
-        start = 2 + len(self.polynomial)
+        start = 2 + np.size(self.polynomial)
         end = start + len(self.joint.parameters)
         law: Scalar = parameters[2]
         if self.other is not None:
-            ends = sides[self.other_on[0]], sides[self.other_on[1]]
-            law = polynomial_at(parameters[2:start], self.other.coordinates(parameters[end:], ends)[0] - parameters[1])
-        held = self.joint.coordinates(parameters[start:end], (sides[self.on[0]], sides[self.on[1]]))[0]
+            x = self.other.coordinates(parameters[end:], tuple(sides[k] for k in self.other_on))[0]
+            law = polynomial_at(parameters[2:start], x - parameters[1])
+        held = self.joint.coordinates(parameters[start:end], tuple(sides[k] for k in self.on))[0]
         error = held - parameters[0] - law
         return [atan2(sin(error), cos(error)) if _comes_round(self.joint.joint) else error]
 
@@ -253,32 +256,15 @@ def _comes_round(joint: Joint) -> bool:
 
 @dataclass(frozen=True)
 class Framed(Constraint):
-    """A constraint on frames that are placed on bodies, and on joints between bodies.
-
-    Parameters
-    ----------
-    constraint
-        What must vanish.
-    frames
-        For each frame which of the bodies it is on, counted from 0, and where.
-    joints
-        For each joint what it is, and which bodies it is between.
-    most
-        The number of bodies.
-    """
+    """A constraint on frames that are placed on bodies, and on joints between bodies, counted from 0."""
 
     constraint: Constraint
     frames: tuple[tuple[int, Placement], ...]
-    joints: tuple[tuple[Jointed, tuple[int, int]], ...]
+    joints: tuple[tuple[Jointed, Pair], ...]
     most: int
 
-    @property
-    def fewest(self) -> int:  # type: ignore[override]
-        return self.most
-
-    @property
-    def rows(self) -> int:
-        return self.constraint.rows
+    fewest = property(attrgetter("most"))
+    rows = property(attrgetter("constraint.rows"))
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return self.constraint.errors(self.constraint.parameters, self._held(sides))
@@ -290,7 +276,7 @@ class Framed(Constraint):
         """The sides that the constraint looks at, the world last."""
         found = []
         for k, place in self.frames:
-            at, (X, twist) = Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin)), _seen(sides[k])
+            at, (X, twist) = FRAME.placement(_numbers_of(place)), _seen(sides[k])
             u = at.to_child(twist)
             x, v = numbers_of(X.then(at)), (*u.linear.parts, *u.angular.parts)
             still = sides[k].body is WORLD and place == Placement()

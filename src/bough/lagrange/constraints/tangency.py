@@ -6,24 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
-from bough.lagrange.attributes import (
-    ORIGIN,
-    ReadFields,
-    Vec3,
-    read_by,
-    read_direction,
-    read_function,
-    read_number,
-    read_place,
-    read_space,
-)
+from bough.lagrange.attributes import ORIGIN, ReadFields, a_direction, a_function, a_number, a_place, a_space, read_by
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides, dot, rate_along
@@ -40,7 +30,7 @@ STEPS = 30
 """Newton steps to the point where two surfaces are nearest to touching; most take six, very flat ones twenty."""
 
 
-def _read_half_axes(half_axes: ArrayLike, what: str) -> Vec3:
+def _read_half_axes(half_axes: ArrayLike, what: str) -> tuple[float, ...]:
     expected = "a positive number or three (m)"
     given = read_floats(half_axes, what, expected)
     x, y, z = np.broadcast_to(given, (3,)).tolist() if given.shape in ((), (3,)) else (0.0, 0.0, 0.0)
@@ -64,12 +54,12 @@ class Ellipsoid(ReadFields):
 
     def __call__(self, p: list[Scalar]) -> Scalar:
         """What is zero on the surface and negative inside, with slope 1 where that is steepest."""
-        axes = cast(Vec3, self.half_axes)[: len(p)]
+        axes = cast(Any, self.half_axes)[: len(p)]
         total: Scalar = -1.0
         for x, a in zip(p, axes, strict=True):
             if math.isfinite(a):
                 total = total + x * x * (1.0 / (a * a))
-        return total * (0.5 * min(axes))
+        return total * (0.5 * float(min(axes)))
 
 
 @dataclass(frozen=True)
@@ -82,12 +72,13 @@ class HalfSpace(ReadFields):
         A direction, and metres, in coordinates of its body.
     """
 
-    normal: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the normal of a plane"))
-    offset: float = field(default=0.0, metadata=read_by(read_number, "the offset of a plane (m)"))
+    normal: str | ArrayLike = field(default="z", metadata=a_direction("the normal of a plane"))
+    offset: float = field(default=0.0, metadata=a_number("the offset of a plane (m)"))
 
     def __call__(self, p: list[Scalar]) -> Scalar:
         """The distance from the plane (m)."""
-        return dot(cast(Vec3, self.normal), p) - self.offset
+        distance: Scalar = dot(cast(Any, self.normal), p) - self.offset
+        return distance
 
 
 @dataclass(frozen=True)
@@ -111,11 +102,11 @@ class Tangent(ReadFields, Constraint):
         3, or 2 for curves in the plane.
     """
 
-    surface: Surface = field(metadata=read_by(read_function, "the surface of the first body"))
-    to_surface: Surface = field(metadata=read_by(read_function, "the surface of the second body"))
-    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the place inside the first body"))
-    to: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the place inside the second body"))
-    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "surfaces that touch"))
+    surface: Surface = field(metadata=a_function("the surface of the first body"))
+    to_surface: Surface = field(metadata=a_function("the surface of the second body"))
+    at: ArrayLike = field(default=ORIGIN, metadata=a_place("the place inside the first body"))
+    to: ArrayLike = field(default=ORIGIN, metadata=a_place("the place inside the second body"))
+    space: Literal[2, 3] = field(default=3, metadata=a_space("surfaces that touch"))
 
     numbers = ("at", "to")
     in_one_space = True
@@ -133,23 +124,25 @@ class Tangent(ReadFields, Constraint):
         return self._nearest(parameters, sides)[: self.space]
 
     def _skins(self, sides: Sides) -> list[_Skin]:
-        return [_Skin.of(sides[0], self.surface, self.space), _Skin.of(sides[1], self.to_surface, self.space)]
+        pairs = zip(sides, (self.surface, self.to_surface), strict=False)
+        return [_Skin(side, surface, self.space) for side, surface in pairs]
 
     def _mixed_value(self, sides: Sides, z: Scalars) -> Scalar:
         """(1 - s) F₁ + s F₂ at a point that stays; where F₁ = F₂ both, and less touched by rounding than either."""
         *p, s = z
-        first, second = (skin.value(p) for skin in self._skins(sides))
+        first, second = (skin.surface(skin.local(p)) for skin in self._skins(sides))
         return first * (1.0 - s) + second * s
 
     def _nearest(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, ...]:
         """The point p and the share s: found for the values alone; then rates follow by as many steps as are needed."""
-        still = tuple(Side(x.body, x.parameters, tuple(map(_value, x.x)), ()) for x in sides)
+        still = tuple(Side(x.body, x.parameters, tuple(_plain(k)[0] for k in x.x), ()) for x in sides)
         key = (self, *parameters, *(x for side in still for x in side.x))
         z = _find_once(key, lambda: self._search_nearest(parameters, still))
-        for _ in range(max(_depth(x) for side in sides for x in side.x)):
-            bent = _Bent.of(self._skins(sides), z[:-1])
-            ds = bent.share(z[-1])
-            z = (*(a + b for a, b in zip(z, bent.downhill(z[-1], ds), strict=False)), z[-1] + ds)
+        for _ in range(max(_plain(x)[1] for side in sides for x in side.x)):
+            *p, s = z
+            bent = _Bent(self._skins(sides), p)
+            ds = bent.share(s)
+            z = (*(a + b for a, b in zip(p, bent.downhill(s, ds), strict=True)), s + ds)
         return z
 
     def _search_nearest(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, ...]:
@@ -158,7 +151,7 @@ class Tangent(ReadFields, Constraint):
 
         def step(_: object, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
             *p, s, _ = carry
-            bent = _Bent.of(skins, p)
+            bent = _Bent(skins, p)
             s_next = maximum(s * 0.5, minimum(s + bent.share(s), s * 0.5 + 0.5))  # at most half way to an end
             change, size = bent.downhill(s_next), absolute(s_next - s)
             for a, b in zip(p, change, strict=True):
@@ -169,27 +162,21 @@ class Tangent(ReadFields, Constraint):
         return repeat(STEPS, step, begin, until=lambda carry: carry[-1] <= ROUNDING)[:-1]
 
 
-@dataclass(frozen=True)
 class _Skin:
     """A surface on a body at one instant: where the body is, and its axes in the world."""
 
-    surface: Surface
-    origin: list[Scalar]
-    axes: list[list[Scalar]]
+    def __init__(self, side: Side, surface: Surface, space: int) -> None:
+        self.surface, self._origin = surface, side.point(ORIGIN)[:space]
+        self._axes = [side.direction(unit.parts)[:space] for unit in UNITS[:space]]
 
-    @staticmethod
-    def of(side: Side, surface: Surface, space: int) -> _Skin:
-        return _Skin(
-            surface, side.point(ORIGIN)[:space], [side.direction(unit.parts)[:space] for unit in UNITS[:space]]
-        )
-
-    def value(self, p: Scalars) -> Scalar:
-        """F at a position in the world."""
-        return self.surface(list(self._local(p)))
+    def local(self, p: Scalars) -> list[Scalar]:
+        """A position of the world in coordinates of the body."""
+        apart = [a - b for a, b in zip(p, self._origin, strict=True)]
+        return [dot(axis, apart) for axis in self._axes]
 
     def bent(self, p: Scalars) -> tuple[Scalar, list[Scalar], list[list[Scalar]]]:
         """F, ∇F and ∇²F, the latter two in axes of the world, by dual numbers within dual numbers."""
-        at, n = self._local(p), len(p)
+        at, n = tuple(self.local(p)), len(p)
         H: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
         units = [tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)]
         gradient: tuple[Scalar, ...] = ()
@@ -197,7 +184,7 @@ class _Skin:
             gradient, rates = derivative(partial(self._slopes, units[: j + 1]), at, unit)
             for i, rate in enumerate(rates):
                 H[i][j] = H[j][i] = rate
-        columns = list(zip(*self.axes, strict=True))  # what a step along each axis of the world is in the body
+        columns = list(zip(*self._axes, strict=True))  # what a step along each axis of the world is in the body
         carried = [[dot(row, column) for column in columns] for row in H]
         bends = [[dot(column, [row[c] for row in carried]) for c in range(n)] for column in columns]
         return self.surface(list(at)), [dot(column, gradient) for column in columns], bends
@@ -205,46 +192,33 @@ class _Skin:
     def _slopes(self, units: list[tuple[float, ...]], at: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         return tuple(derivative(lambda x: self.surface(list(x)), at, unit)[1] for unit in units)
 
-    def _local(self, p: Scalars) -> tuple[Scalar, ...]:
-        apart = [a - b for a, b in zip(p, self.origin, strict=True)]
-        return tuple(dot(axis, apart) for axis in self.axes)
 
-
-@dataclass(frozen=True)
 class _Bent:
     """Both surfaces to second order at a point: Newton steps towards (1 - s) ∇F₁ + s ∇F₂ = 0 and F₁ = F₂."""
 
-    values: list[Scalar]
-    gradients: list[list[Scalar]]
-    bends: list[list[list[Scalar]]]
-
-    @staticmethod
-    def of(skins: list[_Skin], p: Scalars) -> _Bent:
-        values, gradients, bends = zip(*(skin.bent(p) for skin in skins), strict=True)
-        return _Bent(list(values), list(gradients), list(bends))
-
-    @property
-    def slope(self) -> list[Scalar]:
-        """∇(F₂ - F₁), by which the sum of gradients changes with s too."""
-        return [b - a for a, b in zip(*self.gradients, strict=True)]
+    def __init__(self, skins: list[_Skin], p: Scalars) -> None:
+        self._values, self._gradients, self._bends = zip(*(skin.bent(p) for skin in skins), strict=True)
+        # ∇(F₂ - F₁), by which the sum of gradients changes with s too
+        self._slope = [b - a for a, b in zip(*self._gradients, strict=True)]
 
     def share(self, s: Scalar) -> Scalar:
         """The step of s, if p follows."""
-        factor, slope = self._factor(s), self.slope
-        down = factor.solve(self._mixed_gradient(s))
-        return (self.values[1] - self.values[0] - dot(slope, down)) / dot(slope, factor.solve(slope))
+        gradient, factor = self._mixed(s)
+        apart: Scalar = self._values[1] - self._values[0] - dot(self._slope, factor.solve(gradient))
+        return apart / dot(self._slope, factor.solve(self._slope))
 
     def downhill(self, s: Scalar, ds: Scalar = 0.0) -> list[Scalar]:
         """The step of p to where the sum of gradients vanishes, if s changes by ds."""
-        wanted = [g + ds * x for g, x in zip(self._mixed_gradient(s), self.slope, strict=True)]
-        return [-x for x in self._factor(s).solve(wanted)]
+        gradient, factor = self._mixed(s)
+        return [-x for x in factor.solve([g + ds * x for g, x in zip(gradient, self._slope, strict=True)])]
 
-    def _mixed_gradient(self, s: Scalar) -> list[Scalar]:
-        return [a * (1.0 - s) + b * s for a, b in zip(*self.gradients, strict=True)]
-
-    def _factor(self, s: Scalar) -> SmallFactor:
-        rows = [[a * (1.0 - s) + b * s for a, b in zip(*pair, strict=True)] for pair in zip(*self.bends, strict=True)]
-        return SmallFactor([row[: k + 1] for k, row in enumerate(rows)])
+    def _mixed(self, s: Scalar) -> tuple[list[Scalar], SmallFactor]:
+        """The sum of gradients, and its derivative along p, factorised."""
+        gradient, *rows = (
+            [a * (1.0 - s) + b * s for a, b in zip(*pair, strict=True)]
+            for pair in (self._gradients, *zip(*self._bends, strict=True))
+        )
+        return gradient, SmallFactor([row[: k + 1] for k, row in enumerate(rows)])
 
 
 _LAST: list[tuple[tuple[object, ...], tuple[Scalar, ...]]] = [((), ())]
@@ -259,16 +233,9 @@ def _find_once(key: tuple[object, ...], find: Callable[[], tuple[Scalar, ...]]) 
     return found
 
 
-def _value(x: Scalar) -> Scalar:
-    """A scalar as it is now, without rates."""
+def _plain(x: Scalar) -> tuple[Scalar, int]:
+    """A scalar without rates, and how many times something is being differentiated along."""
+    depth = 0
     while isinstance(x, Dual):
-        x = x.value
-    return x
-
-
-def _depth(x: Scalar) -> int:
-    """How many times something is being differentiated along."""
-    count = 0
-    while isinstance(x, Dual):
-        x, count = x.value, count + 1
-    return count
+        x, depth = x.value, depth + 1
+    return x, depth
