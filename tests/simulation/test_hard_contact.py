@@ -378,5 +378,9 @@ def test_what_hard_contact_does_not_know_is_named() -> None:
         balls().run(q, duration=0.1, integrator="adaptive")
     with pytest.raises(ModelError, match="iterations is 3"):
         bough.Simulation(model, law="hard", iterations=3)
-    with pytest.raises(ModelError, match=r"'floor' and '' has condim 6"):
-        bough.Simulation(bough.Scene(model).floor(condim=6), law="hard").step(q, np.zeros(30))
+    with pytest.raises(
+        ModelError, match=r"plane 'floor' on 'world' and sphere on '.*' \(model.geometries\[0\]\) has condim 6"
+    ):
+        bough.Simulation(bough.Scene(model).floor(condim=6), law="hard")
+    with pytest.raises(ModelError, match=r"plane on 'world' \(scene.shapes\[1\]\) and sphere on .* has condim 6"):
+        bough.Simulation(bough.Scene(model).floor().floor(condim=6, name=""), law="hard")

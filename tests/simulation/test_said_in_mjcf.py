@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import ShapeError, SimulationWarning
+from bough.errors import ModelError, ShapeError, SimulationWarning
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -84,6 +84,43 @@ def test_time_constants_may_be_shorter_than_two_steps(kind: str, safe: str) -> N
     place, speed = theirs(text, model, q, v, steps=1)
     np.testing.assert_allclose(state.v, speed, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(state.q, place, atol=1e-7)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.7, 2.0, 7 / 3, 30.1])
+@pytest.mark.parametrize("kind", ["contact", "limit", "friction", "equality"])
+def test_the_impedance_may_have_any_power(kind: str, power: float) -> None:
+    names = {"contact": "solimp", "limit": "solimplimit", "friction": "solimpfriction", "equality": "solimp"}
+    curved = {x: f'{name}="0.3 0.9 0.05 0.3 {power}"' if x == kind else "" for x, name in names.items()}
+    text = STIFF.format(safe="enable", **curved)
+    model = bough.load(text)
+    q, v = np.array(model.simulation.reference), np.zeros(model.nv)
+    q[2], q[7], v[6:] = 0.11, 0.12, (0.3, 0.02, 0.5, 0.7, 0.2)
+    q[-1] = 0.1  # the connection is open
+    state = bough.Simulation(model, tolerance=1e-14).step(q, v)
+    place, speed = theirs(text, model, q, v, steps=1)
+    np.testing.assert_allclose(state.v, speed, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(state.q, place, atol=1e-10)
+
+
+PAIRED = """<mujoco><option tolerance="1e-14" iterations="200" cone="{cone}"/><worldbody>
+  <geom type="plane" size="0 0 1" name="floor"/>
+  <body pos="0 0 0.099"><freejoint/><geom name="ball" size="0.1"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="ball" solreffriction="0.04 1"/></contact></mujoco>"""
+
+
+def test_references_of_friction_are_refused_where_they_would_act_and_ignored_elsewhere() -> None:
+    """MuJoCo heeds them in elliptic cones alone."""
+    text = PAIRED.format(cone="pyramidal")
+    model = bough.load(text)
+    q, v = np.array(model.simulation.reference), np.array([1.0, 0, 0, 0, 0, 0])
+    state = bough.Simulation(model, tolerance=1e-14).step(q, v, steps=20)
+    for found, expected in zip(state, theirs(text, model, q, v, steps=20), strict=False):
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    model = bough.load(PAIRED.format(cone="elliptic"))
+    told = r"plane 'floor' on 'world' and sphere 'ball' on '.*' has solreffriction \(0.04, 1.0\), expected \(0, 0\)"
+    with pytest.raises(ModelError, match=told):
+        bough.Simulation(model)
+    bough.Simulation(model, law="hard").step(q, v)
 
 
 RUBBING = """<mujoco><option tolerance="1e-14" iterations="200"/><worldbody>

@@ -40,10 +40,10 @@ from bough.simulation.loop_joints import loop_joints
 from bough.simulation.overlaps import side_of
 from bough.simulation.pairs import Pair
 from bough.simulation.program import parametric
-from bough.simulation.scene import Scene
+from bough.simulation.scene import Scene, pair_title
 from bough.spatial import IDENTITY, ZERO, Transform, Vector
 
-__all__ = ["soft_scene", "unknown_pairs"]
+__all__ = ["require_one_reference", "soft_scene", "unknown_pairs"]
 
 LEAST_WEIGHT = 1e-15
 
@@ -65,7 +65,7 @@ def soft_scene(
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse, given)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
-        loop_joints=tuple(loop_joints(model, q, inverse, partial(_of_joint, model))),
+        loop_joints=tuple(loop_joints(model, q, inverse, partial(_softness, model))),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
         bounds=tuple(_bounds(model)),
         servos=tuple(_servos(model)),
@@ -94,6 +94,20 @@ def _require_smooth(model: Model, scene: SoftScene) -> None:
             raise ModelError(
                 f"{model.name!r} has {len(rows)} {what}, which the integrator 'variational' does not support; disable "
                 f"them with model.with_simulation(disabled=[{switch!r}, ...])"
+            )
+
+
+def require_one_reference(scene: Scene) -> None:
+    """Raise where friction in a cone has a reference of its own; friction in a pyramid has none, as in MuJoCo."""
+    data = scene.model.simulation
+    if data.cone != "elliptic" or not any(any(told.solreffriction) for told in data.pairs):
+        return
+    for pair in scene.pairs:
+        if any(pair.solreffriction) and pair.condim > 1:
+            raise ModelError(
+                f"the contact of {pair_title(scene, pair)} has solreffriction {pair.solreffriction}, expected (0, 0), "
+                "which is that of the normal; or law='hard', or pyramids (model.with_simulation(cone='pyramidal')), "
+                "which have no use for it"
             )
 
 
@@ -169,25 +183,16 @@ def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Can
     sides = [side_of(m, g, scene.hull(g)) for g in (pair.first, pair.second)]
     if sides[1].body == 0:
         sides = sides[::-1]
-    what = f"{pair.first.name!r} and {pair.second.name!r}"
-    softness = _softness(scene.model, pair.solref, pair.solimp, what)
-    if any(pair.solreffriction):
-        raise ModelError(f"{what}: solreffriction is {pair.solreffriction}, expected (0, 0): friction as the normal")
+    softness = _softness(scene.model, pair)
     weight = max(weights[pair.first] + weights[pair.second], LEAST_WEIGHT)
     apart = 0.0 if sides[0].body == 0 else weights.apart(sides)
     return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight, apart)
 
 
-def _softness(model: Model, solref: Sequence[float], solimp: Sequence[float], what: str) -> Softness:
-    if 8.0 * solimp[4] != round(8.0 * solimp[4]):
-        raise ModelError(f"{what}: the power of solimp is {solimp[4]}, expected a multiple of 1/8 for simulation")
-    a, b = solref
-    low, high, width, bend, power = solimp
+def _softness(model: Model, given: Given | Pair) -> Softness:
+    a, b = given.solref
+    low, high, width, bend, power = given.solimp
     return Softness((a, b), (low, high, width, bend, power), "refsafe" not in model.simulation.disabled)
-
-
-def _of_joint(model: Model, given: Given, what: str) -> Softness:
-    return _softness(model, given.solref, given.solimp, what)
 
 
 def _dofs(model: Model) -> list[tuple[JointEntry, int, int]]:
@@ -209,7 +214,7 @@ def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
         first, start = start, start + own.nq
         place, rate = rate, rate + own.nv
         turned = _turning(own)
-        soft = _of_joint(model, entry.limit_softness, f"limits of joint {entry.name!r}")
+        soft = _softness(model, entry.limit_softness)
         for k in range(own.nv if own.nq == own.nv else turned):
             q, ratio, offset = int(c.q_source[first + k]), float(c.q_ratio[first + k]), float(c.q_offset[first + k])
             v = int(c.v_source[place + k])
@@ -229,7 +234,7 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
     along = _along_rows(model, inverse) if any(isinstance(c, Tie) for c in model.constraints) else []
     for c in (c for c in model.constraints if c.rows):  # a loop of a free joint holds nothing
         row += c.rows
-        soft = _of_joint(model, c.softness, f"constraint {c.name!r}")
+        soft = _softness(model, c.softness)
         if isinstance(c, Loop):
             linear, angular = (
                 sum(weights.of_body(side.body)[k] for side in (c.predecessor, c.successor)) for k in (0, 1)
@@ -261,7 +266,7 @@ def _frictions(model: Model, inverse: NDArray[np.float64], given: Sequence[Param
     rows, bodies = [], {p.body for p in given if p.what == "friction"}
     for entry, _, v in _dofs(model):
         body = model.joint_names.index(entry.name) + 1
-        soft = _of_joint(model, entry.friction_softness, f"dry friction of joint {entry.name!r}")
+        soft = _softness(model, entry.friction_softness)
         together = 3 if isinstance(entry.joint, Spherical | Free) else 1  # MuJoCo takes one mass for all three axes
         for k, most in enumerate(entry.friction):
             if most > 0.0 or body in bodies:
