@@ -9,6 +9,7 @@ import numpy as np
 
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
+from bough.simulation.interrupts import Interrupted
 from bough.simulation.progress import progress
 from bough.simulation.state import State
 from bough.simulation.trajectory_reading import require_running
@@ -161,13 +162,22 @@ class Run:
         if sampled:
             self._given.append(acting)
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
-        before, running = self._state, self.status == 0
-        self._state = self._step(before.q, before.v, steps=steps, a=before.a, **acting)
-        self._done = done + ahead
-        self.taken = self.taken + np.asarray(self._state.taken, np.int64)
-        self.status = np.where(running, np.asarray(self._state.status, np.int64), self.status)
-        self.stopped = np.where(running, self.taken * self._dt, self.stopped)
+        before = self._state
+        try:
+            made = self._step(before.q, before.v, steps=steps, a=before.a, **acting)
+        except Interrupted as interrupt:
+            made = interrupt.state
+            self._go_to(made, done + int(np.max(made.taken, initial=0)))
+            raise
+        self._go_to(made, done + ahead)
         if self._watch is not None:
             self._state, ended = self._watch.after(done * self._dt, before, self._state, self.status == 0)
             self.status = np.where(ended < np.inf, ENDED, self.status)
             self.stopped = np.minimum(self.stopped, ended)
+
+    def _go_to(self, state: State, done: int) -> None:
+        """Be in a state after so many steps; all at once, since an interrupt may come between two calls."""
+        running, taken = self.status == 0, self.taken + np.asarray(state.taken, np.int64)
+        status = np.where(running, np.asarray(state.status, np.int64), self.status)
+        stopped = np.where(running, taken * self._dt, self.stopped)
+        self._state, self._done, self.taken, self.status, self.stopped = state, done, taken, status, stopped
