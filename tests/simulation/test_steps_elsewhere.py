@@ -137,6 +137,7 @@ def test_compiled_functions_may_call_anything(sim: bough.Simulation) -> None:
     np.testing.assert_allclose(q.grad, torch.autograd.grad(both(q, v).sum(), q)[0], rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:more than 1 contact at a time")
 def test_hard_contact_within_jit_is_that_outside() -> None:
     """Also where more touches than there is room for."""
     b = bough.Builder()

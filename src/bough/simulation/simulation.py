@@ -78,7 +78,7 @@ class Simulation(Stepped):
         Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces.
     max_contacts
         Number of simultaneous contacts for which a step of hard contact is compiled; fewer are faster. States with more
-        contacts use another program, one step at a time. Default: 16.
+        contacts use another program, one step at a time, several times slower: a warning tells of it. Default: 16.
     parameters
         Names of numbers of the model that each state provides, as for `bough.function`: "mass of hand", "damping of
         knee", "gravity", …; also "friction" and (hard contact) "restitution", which are factors for all contacts. They
