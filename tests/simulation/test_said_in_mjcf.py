@@ -190,7 +190,7 @@ def test_position_servos_of_balls_feel_the_rotation_vector(rng: np.random.Genera
 
 
 STRANGE = """<mujoco><option integrator="implicit" noslip_iterations="3"/><worldbody><body><joint name="a"
-  actuatorfrcrange="-1 2"/><geom size="0.1"/></body></worldbody>
+  actuatorfrcrange="-1 2"/><geom size="0.1"/></body><body name="hook" mocap="true"/></worldbody>
   <actuator><motor joint="a"/><general name="slow" joint="a" dyntype="filter" dynprm="0.1"/></actuator>
   <sensor><clock/><actuatorfrc actuator="slow"/></sensor></mujoco>"""
 
@@ -201,9 +201,10 @@ def test_what_is_not_heeded_is_told_by_the_simulation() -> None:
     for part in (
         "the integrator 'implicit'", "noslip_iterations", "actuatorfrcrange -1 2 of joint 'a'", "there is no clock",
         "actuator 'slow': it has a state of its own", "sensor 'sensor1': its actuator is not understood",
+        "mocap bodies, which stay where the file has them: 'hook'",
     ):  # fmt: skip
         assert part in told
-    with pytest.warns(SimulationWarning, match=r"the integrator 'implicit': .* \(and 5 more, see model\.simulation"):
+    with pytest.warns(SimulationWarning, match=r"the integrator 'implicit': .* \(and 6 more, see model\.simulation"):
         sim = bough.Simulation(model)
     assert sim.integrator == "implicitfast"
     with pytest.raises(

@@ -176,6 +176,9 @@ def _not_understood(m: Compiled) -> Iterator[str]:
             yield f"actuatorfrcrange {low:g} {high:g} of joint {name!r}: only symmetric ranges are supported"
     if m.any("tendon_limited"):
         yield "limits of tendons"
+    moved = [name for k, name in enumerate(m.bodies) if m["body_mocapid"][k] >= 0]
+    if moved:
+        yield f"mocap bodies, which stay where the file has them: {', '.join(map(repr, moved[:4]))}"
     fields = [name or f"geom {k}" for k, name in enumerate(m.answer["geom_names"]) if m.is_field(k)]
     if fields:
         yield f"height fields whose files are not there, or signed distance fields: {', '.join(map(repr, fields))}"
