@@ -167,17 +167,22 @@ class Run:
             made = self._step(before.q, before.v, steps=steps, a=before.a, **acting)
         except Interrupted as interrupt:
             made = interrupt.state
-            self._go_to(made, done + int(np.max(made.taken, initial=0)))
+            self._go_to(made, done + int(np.max(made.taken, initial=0)), None)
             raise
-        self._go_to(made, done + ahead)
-        if self._watch is not None:
-            self._state, ended = self._watch.after(done * self._dt, before, self._state, self.status == 0)
-            self.status = np.where(ended < np.inf, ENDED, self.status)
-            self.stopped = np.minimum(self.stopped, ended)
+        ended = None
+        if self._watch is not None:  # which may be interrupted: then the step was not made
+            going = (self.status == 0) & (np.asarray(made.status) == 0.0)
+            made, ended = self._watch.after(done * self._dt, before, made, going)
+        self._go_to(made, done + ahead, ended)
 
-    def _go_to(self, state: State, done: int) -> None:
-        """Be in a state after so many steps; all at once, since an interrupt may come between two calls."""
+    def _go_to(self, state: State, done: int, ended: FloatArray | None) -> None:
+        """Be in a state after so many steps, some states of which `ended` by an event at a time, if it is finite.
+
+        It happens all at once, since an interrupt may come between two calls.
+        """
         running, taken = self.status == 0, self.taken + np.asarray(state.taken, np.int64)
         status = np.where(running, np.asarray(state.status, np.int64), self.status)
         stopped = np.where(running, taken * self._dt, self.stopped)
+        if ended is not None:
+            status, stopped = np.where(ended < np.inf, ENDED, status), np.minimum(stopped, ended)
         self._state, self._done, self.taken, self.status, self.stopped = state, done, taken, status, stopped

@@ -240,7 +240,7 @@ class Scene:
         return replace(self, shapes=tuple(shapes))
 
     def excluding(self, first: str, second: str) -> Scene:
-        """Exclude contact between two bodies, frames or shapes, by name.
+        """Exclude contact between two bodies, frames or shapes, by name; a name stands for all shapes that have it.
 
         Examples
         --------
