@@ -6,6 +6,7 @@ import math
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,17 @@ def test_memory_is_also_that_of_impulses_which_sensors_need(states: int, monkeyp
         sims["hard"].run(q, duration=0.02)
     monkeypatch.setattr("bough.simulation.arguments.memory_here", lambda: 3 * 8 * (numbers + states * 4))
     sims["hard"].run(q, duration=0.02)  # four numbers of the one contact
+
+
+def test_progress_of_a_run_that_goes_on_is_its_own(sim: bough.Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is asked for now, from nothing to all: how long it takes is told from that."""
+    told: list[tuple[int, int]] = []
+
+    @contextmanager
+    def progress(total: int, shown: bool | None) -> Iterator[Any]:
+        yield lambda done: told.append((done, total))
+
+    first = sim.run([0.1], duration=0.5)
+    monkeypatch.setattr("bough.simulation.run.progress", progress)
+    sim.run(resume=first, duration=0.04)
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]

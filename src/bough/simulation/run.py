@@ -69,19 +69,19 @@ class Run:
 
     def go(self, total: int, every: int, show_progress: bool | None) -> None:
         """Make all steps, and keep a sample every so many."""
-        done, total, self._spacing = self._first, self._first + total, every * self._dt
+        first, done, end, self._spacing = self._first, self._first, self._first + total, every * self._dt
         with progress(total, show_progress) as tell:
             try:
-                while done < total and not (self.status.size and self.status.all()):
-                    ahead = min(every - done % every, total - done) if self._watch is None else 1
+                while done < end and not (self.status.size and self.status.all()):
+                    ahead = min(every - done % every, end - done) if self._watch is None else 1
                     if self._controller is not None:
                         ahead = min(ahead, self._hold - done % self._hold)
                     self._advance(done, ahead, done % every == 0 or done == self._first)
                     done += ahead
                     over = self._watch is not None and bool(self.status.size) and bool(self.status.all())
-                    if over or done % every == 0 or done == total:
+                    if over or done % every == 0 or done == end:
                         self._keep(float(self.stopped.max()) if over else done * self._dt)
-                    tell(done)
+                    tell(done - first)
             except KeyboardInterrupt:
                 self.status = np.where(self.status == 0, INTERRUPTED, self.status)
                 if self._done * self._dt > self.times[-1]:
