@@ -104,23 +104,50 @@ def test_the_impedance_may_have_any_power(kind: str, power: float) -> None:
 
 PAIRED = """<mujoco><option tolerance="1e-14" iterations="200" cone="{cone}"/><worldbody>
   <geom type="plane" size="0 0 1" name="floor"/>
-  <body pos="0 0 0.099"><freejoint/><geom name="ball" size="0.1"/></body></worldbody>
-  <contact><pair geom1="floor" geom2="ball" solreffriction="0.04 1"/></contact></mujoco>"""
+  <body pos="0 0 0.099"><freejoint/><geom name="ball" size="0.1"/></body>
+  <body pos="0 0 0.298"><freejoint/><geom name="top" size="0.1" condim="{condim}"/></body>
+  <body pos="1 0 0.099"><freejoint/><geom name="other" size="0.1" condim="{condim}"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="ball" condim="{condim}" {floor}/>
+    <pair geom1="ball" geom2="top" condim="{condim}" {between}/></contact></mujoco>"""
+
+PAIRS = [
+    {"floor": 'solreffriction="0.04 1"', "between": ""},
+    {"floor": 'solreffriction="-100 -30"', "between": 'solreffriction="0.1 0.7"'},
+    {"floor": 'solreffriction="0.002 0.5"', "between": 'solreffriction="-1 0"'},
+    {"floor": 'solreffriction="0.04 -1"', "between": 'solreffriction="0.04 0"'},  # MuJoCo takes those of the normal
+]
 
 
-def test_references_of_friction_are_refused_where_they_would_act_and_ignored_elsewhere() -> None:
-    """MuJoCo heeds them in elliptic cones alone."""
-    text = PAIRED.format(cone="pyramidal")
-    model = bough.load(text)
-    q, v = np.array(model.simulation.reference), np.array([1.0, 0, 0, 0, 0, 0])
-    state = bough.Simulation(model, tolerance=1e-14).step(q, v, steps=20)
-    for found, expected in zip(state, theirs(text, model, q, v, steps=20), strict=False):
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-    model = bough.load(PAIRED.format(cone="elliptic"))
-    told = r"plane 'floor' on 'world' and sphere 'ball' on '.*' has solreffriction \(0.04, 1.0\), expected \(0, 0\)"
-    with pytest.raises(ModelError, match=told):
-        bough.Simulation(model)
-    bough.Simulation(model, law="hard").step(q, v)
+@pytest.mark.parametrize("condim", [1, 3, 6])
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_friction_of_a_pair_may_have_a_reference_of_its_own(cone: str, condim: int) -> None:
+    """Contacts with the world and between bodies, beside one that has none; pyramids do not heed it."""
+    ends = []
+    for pairs in PAIRS:
+        text = PAIRED.format(cone=cone, condim=condim, **pairs)
+        model = bough.load(text)
+        q, v = np.array(model.simulation.reference), np.tile([0.02, 0.01, 0, 0.1, 0.2, 0.3], 3)
+        state = bough.Simulation(model, tolerance=1e-14).step(q, v, steps=20)
+        for found, expected in zip(state, theirs(text, model, q, v, steps=20), strict=False):
+            np.testing.assert_allclose(found, expected, atol=1e-10)
+        ends.append(state.v)
+    differ = cone == "elliptic" and condim > 1
+    assert all((np.abs(x - ends[-1]).max() > 1e-4) == differ for x in ends[:-1])
+
+
+def test_steps_are_differentiable_where_friction_has_a_reference_of_its_own() -> None:
+    model = bough.load(PAIRED.format(cone="elliptic", condim=3, **PAIRS[2]))
+    sim = bough.Simulation(model, tolerance=1e-14)
+    q, v = np.array(model.simulation.reference), np.tile([0.5, 0.1, 0, 0.1, 0.2, 0.3], 3)
+    J, h = sim.jacobian(q, v, wrt="v")["v"], 1e-6
+    for k in range(model.nv):
+        one, other = (sim.step(q, v + h * x * np.eye(model.nv)[k]).v for x in (1.0, -1.0))
+        np.testing.assert_allclose(J[-model.nv :, k], (one - other) / (2 * h), atol=1e-5)
+
+
+def test_references_of_friction_have_one_format() -> None:
+    with pytest.raises(ModelError, match=r"solreffriction is \(0.04, -1\), expected as solref, or \(0, 0\)"):
+        bough.simulation.ExplicitPair("a", "b", solreffriction=(0.04, -1))
 
 
 RUBBING = """<mujoco><option tolerance="1e-14" iterations="200"/><worldbody>

@@ -160,7 +160,11 @@ class ExplicitPair:
             _put(self, name, value)
         (gap,) = read_numbers(self.gap, f"{what}: gap", 1, "a length (m)")
         _put(self, "gap", gap)
-        _put(self, "solreffriction", read_numbers(self.solreffriction, f"{what}: solreffriction", 2, "as solref"))
+        expected = "as solref, or (0, 0): that of the normal"
+        rubbing = read_numbers(self.solreffriction, f"{what}: solreffriction", 2, expected)
+        if (rubbing[0] > 0) != (rubbing[1] > 0):
+            raise ModelError(f"{what}: solreffriction is {shown(self.solreffriction)}, expected {expected}")
+        _put(self, "solreffriction", rubbing)
 
 
 @dataclass(frozen=True)

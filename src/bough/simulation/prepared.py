@@ -39,7 +39,7 @@ from bough.simulation.run import Sense
 from bough.simulation.scene import Scene, require_scene_of
 from bough.simulation.sensor_inertias import Inertias
 from bough.simulation.sensors import Measured, readings
-from bough.simulation.soft import require_one_reference, soft_scene, unknown_pairs
+from bough.simulation.soft import soft_scene, unknown_pairs
 
 __all__ = ["ADAPTIVE", "INTEGRATORS", "LAWS", "Prepared", "require_of_hard_law"]
 
@@ -102,7 +102,6 @@ class Prepared:
         self.parameters = read_parameters(model, parameters)
         if self.law == "soft":
             _tell_of_restitution(self.scene, self.parameters)
-            require_one_reference(self.scene)
         elif RESTITUTION in self.parameters and not self.restitution:
             _require_restitution(self.scene, self.restitution)
         require_moving(model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -40,10 +41,10 @@ from bough.simulation.loop_joints import loop_joints
 from bough.simulation.overlaps import side_of
 from bough.simulation.pairs import Pair
 from bough.simulation.program import parametric
-from bough.simulation.scene import Scene, pair_title
+from bough.simulation.scene import Scene
 from bough.spatial import IDENTITY, ZERO, Transform, Vector
 
-__all__ = ["require_one_reference", "soft_scene", "unknown_pairs"]
+__all__ = ["soft_scene", "unknown_pairs"]
 
 LEAST_WEIGHT = 1e-15
 
@@ -94,20 +95,6 @@ def _require_smooth(model: Model, scene: SoftScene) -> None:
             raise ModelError(
                 f"{model.name!r} has {len(rows)} {what}, which the integrator 'variational' does not support; disable "
                 f"them with model.with_simulation(disabled=[{switch!r}, ...])"
-            )
-
-
-def require_one_reference(scene: Scene) -> None:
-    """Raise where friction in a cone has a reference of its own; friction in a pyramid has none, as in MuJoCo."""
-    data = scene.model.simulation
-    if data.cone != "elliptic" or not any(any(told.solreffriction) for told in data.pairs):
-        return
-    for pair in scene.pairs:
-        if any(pair.solreffriction) and pair.condim > 1:
-            raise ModelError(
-                f"the contact of {pair_title(scene, pair)} has solreffriction {pair.solreffriction}, expected (0, 0), "
-                "which is that of the normal; or law='hard', or pyramids (model.with_simulation(cone='pyramidal')), "
-                "which have no use for it"
             )
 
 
@@ -184,6 +171,8 @@ def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Can
     if sides[1].body == 0:
         sides = sides[::-1]
     softness = _softness(scene.model, pair)
+    if pair.condim > 1 and scene.model.simulation.cone == "elliptic":  # pyramids have one reference, as in MuJoCo
+        softness = replace(softness, friction_solref=(pair.solreffriction[0], pair.solreffriction[1]))
     weight = max(weights[pair.first] + weights[pair.second], LEAST_WEIGHT)
     apart = 0.0 if sides[0].body == 0 else weights.apart(sides)
     return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight, apart)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bough.scalar import Scalar, absolute, both, either, maximum, minimum, negation, select, sqrt
@@ -52,11 +52,19 @@ class Softness:
         bends, and its power.
     safe
         Whether a time constant is at least two time steps, as in MuJoCo unless "refsafe" is disabled.
+    friction_solref
+        solref of the rows of friction of a contact, of which only the damping acts; zeros: that of the normal.
     """
 
     solref: tuple[float, float] = (0.02, 1.0)
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
     safe: bool = True
+    friction_solref: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def of_friction(self) -> Softness | None:
+        """That of the rows of friction, if it is another one."""
+        return replace(self, solref=self.friction_solref) if any(self.friction_solref) else None
 
 
 def impedance(s: Softness, r: Scalar) -> Scalar:
