@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import re
 from operator import attrgetter
 
 import pytest
 
 import bough
 from bough import errors
-from bough.kernel.called import REPLACED_NAMES
+from bough.kernel.called import FOREIGN_NAMES, REPLACED_NAMES
 
 NAMES = [name for name in errors.__all__ if name not in ("LoadWarning", "SimulationWarning", "UnknownNameError")]
 
@@ -43,6 +44,8 @@ def test_unknown_names_list_what_there_is() -> None:
         ("constrained_motion", "; it is bough.forward_dynamics, with full=True"),
         ("mass_matrix", "; it is bough.crba"),
         ("Revolute", "; it is bough.joints.Revolute"),
+        ("computeJointJacobians", "; it is bough.jacobian"),
+        ("buildReducedModel", "; it is bough.load, with lock={joint: position}"),
         ("nonsense", ""),
         ("__nonsense__", ""),
     ],
@@ -54,8 +57,8 @@ def test_names_that_live_elsewhere_are_told(name: str, place: str) -> None:
 
 
 def test_names_told_for_others_are_there() -> None:
-    for name in REPLACED_NAMES.values():
-        assert attrgetter(name.partition(",")[0])(bough)
+    for name in (*REPLACED_NAMES.values(), *FOREIGN_NAMES.values()):
+        assert attrgetter(re.split(r"[^\w.]", name)[0])(bough)
 
 
 def test_what_people_call_otherwise_is_understood() -> None:

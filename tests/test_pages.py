@@ -105,6 +105,20 @@ def test_tables_compare_much_of_another_library(page: str) -> None:
     assert sum(part["code"] is None for part in runnable(page)) > 15
 
 
+@pytest.mark.parametrize("page", ["coming-from/pinocchio.md", "coming-from/mujoco.md"])
+def test_names_of_another_library_lead_to_those_of_its_page(page: str) -> None:
+    """Typed on bough, a function of a row gives an error that names what the other half of the row has."""
+    known = 0
+    for part in runnable(page):
+        name = re.match(r"(?:result\()?(?:pin|mujoco)\.(\w+)", part["theirs"] or "")
+        ours = re.search(r"bough\.([\w.]+)|robot\.(\w+)", part["ours"] or "")
+        if name is not None and ours is not None and not hasattr(bough, name[1]):
+            with pytest.raises(AttributeError, match=f"it is bough.*{ours[1] or ours[2]}"):
+                getattr(bough, name[1])
+            known += 1
+    assert known >= (25 if "pinocchio" in page else 3)
+
+
 def commands(page: str) -> list[str]:
     return re.findall(r"`bough ([a-z][^`\n]*)`", PAGES[page].read_text(encoding="utf-8"))
 

@@ -203,7 +203,8 @@ def __getattr__(name: str) -> Any:
 def place_of(name: str) -> str:
     """Where a name lives that some would look for elsewhere: in a room, or under another name in one."""
     called = import_module("bough.kernel.called")
-    found = called.REPLACED_NAMES.get(name) or called.PUBLIC_NAMES.get(name)
+    tables = called.REPLACED_NAMES, called.FOREIGN_NAMES, called.PUBLIC_NAMES
+    found = next((table[name] for table in tables if name in table), None)
     if found is None:
         rooms = (room for room in _ROOMS if name in getattr(import_module(f"bough.{room}"), "__all__", ()))
         found = next((f"{room}.{name}" for room in rooms), None)

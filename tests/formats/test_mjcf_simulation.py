@@ -159,3 +159,26 @@ def test_sdf_tells_sliding_friction(mu: str, friction: float) -> None:
     (g,) = bough.load(text, floating_base=False).geometries
     assert g.surface == Surface(friction=friction)
     assert math.isfinite(g.surface.friction[0])
+
+
+REFERRED = """<mujoco><worldbody><body name="trunk" pos="0 0 1"><freejoint name="float"/><geom size=".1"/>
+  <body name="wrist"><joint name="wrist" axis="0 1 0" ref="10"/><geom size=".1" pos=".2 0 0"/>
+    <body name="tool"><joint name="tool" type="slide" ref=".3"/><geom size=".1" pos=".2 0 0"/></body></body>
+  <body name="arm"><joint name="arm" axis="0 1 0" ref="20"/><geom size=".1" pos=".2 0 0"/></body>
+  </body></worldbody></mujoco>"""
+
+
+def test_the_reference_goes_with_the_joints() -> None:
+    """In another order, and without joints that are locked or removed."""
+    own = {"float": (0, 0, 1, 0, 0, 0, 1), "wrist": (np.radians(10),), "tool": (0.3,), "arm": (np.radians(20),)}
+    whole = bough.load(REFERRED)
+    for model in (
+        whole,
+        bough.load(REFERRED, order="pinocchio"),
+        bough.load(REFERRED, lock={"wrist": 0.1}),
+        bough.load(REFERRED, lock=["float", "arm"]),
+        whole.without("tool"),
+        whole.without("wrist"),
+    ):
+        expected = [x for name in model.joint_names for x in own[name]]
+        np.testing.assert_allclose(model.simulation.reference, expected, rtol=1e-15)

@@ -66,6 +66,25 @@ def test_digits_are_those_of_the_most_exact_argument(rng: np.random.Generator) -
         jax.jit(lambda v: bough.rnea(model, q, v, a))(v + 1j)
 
 
+@pytest.mark.parametrize("wrong", [True, 1j, "text"])
+def test_what_is_no_real_number_is_refused_by_name(wrong: Any) -> None:
+    """As NumPy's arrays are, in functions and in steps, within jit and without, and beside arrays of JAX."""
+    model, told = bough.robots.load("pendulum"), "v has data type .*, expected real numbers"
+    sim, zero = bough.Simulation(model), jnp.zeros(1)
+
+    def step(v: Any) -> Any:
+        return sim.step(zero, v).q
+
+    for run in (lambda v: bough.rnea(model, zero, v, zero), lambda v: bough.jacobian_rate(model, zero, v, "rod")):
+        with pytest.raises(bough.errors.ShapeError, match=told):
+            run([wrong])
+        for function in (run, step, jax.jit(run), jax.jit(step)) if wrong != "text" else ():
+            with pytest.raises(bough.errors.ShapeError, match=told):
+                function(jnp.array([wrong]))
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        jax.jit(lambda q: sim.step(q, [wrong]).q)(zero)
+
+
 def test_only_what_is_linear_is_transposed(rng: np.random.Generator) -> None:
     arm = bough.robots.load("arm")
     q, v, a = state(arm, rng)

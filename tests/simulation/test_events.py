@@ -79,6 +79,28 @@ def test_events_change_no_bit_of_a_run_and_are_resumed(rng: np.random.Generator)
     assert [x[:3] for x in half.events] == [x[:3] for x in whole.events]
 
 
+@pytest.mark.parametrize("integrator", ["euler", "adaptive"])
+def test_events_of_a_step_that_is_interrupted_are_found_once(integrator: str) -> None:
+    """The interrupt comes while the second state is looked at, after the first one passed the bottom."""
+    sim, heard = bough.Simulation(bough.robots.load("pendulum"), dt=0.01), []
+
+    def stop(time: float, q: Any, v: Any) -> float:
+        if time > 0.4 and q[0] < 0.0:
+            heard.append(time)
+            if len(heard) == 2:
+                raise KeyboardInterrupt
+        return 1.0
+
+    events: dict[str, Any] = {"bottom": lambda time, q, v: q[0], "stop": stop}
+    q, options = [[0.3], [0.3]], {"integrator": integrator, "events": events}
+    run = sim.run(q, duration=1.5, **options)
+    assert run.status.tolist() == [3, 3]
+    rest = sim.run(resume=run, duration=1.5 - run.time[-1], **options)
+    whole = sim.run(q, duration=1.5, **options)
+    assert [x.state for x in rest.events] == [x.state for x in whole.events]
+    np.testing.assert_allclose([x.time for x in rest.events], [x.time for x in whole.events], atol=1e-6)
+
+
 def test_a_tumbling_body_is_found_where_it_is(rng: np.random.Generator) -> None:
     """A corner of a body that turns passes a height: what lies within a step follows its turn."""
     b = bough.Builder("brick")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import ModelError
+from bough.errors import ModelError, SimulationWarning
 from bough.simulation import State, Surface
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -264,6 +264,7 @@ def test_a_hopeless_state_stops_alone(rng: np.random.Generator) -> None:
     require_same_bits(good, bad, [0, 1, 3, 4])
 
 
+@pytest.mark.filterwarnings("ignore:more than 2 contacts at a time")
 def test_more_contacts_than_there_is_room_for_are_solved_all_the_same(rng: np.random.Generator) -> None:
     """A tile falls on one corner after the other, up to four."""
     sim, q = tile()
@@ -289,11 +290,21 @@ def test_room_for_all_is_made_where_more_room_is_too_little() -> None:
     """Five balls, and room for one: four times that is not enough either."""
     scene = columns(5)
     q = RADIUS + 1e-4 * np.arange(5.0)
-    few = bough.Simulation(scene, law="hard", max_contacts=1).step(q, np.zeros(5), steps=20)
+    sim = bough.Simulation(scene, law="hard", max_contacts=1)
+    told = r"^more than 1 contact at a time in 'columns': .*, max_contacts=2\) has room for more, of 5 that could"
+    with pytest.warns(SimulationWarning, match=told):
+        few = sim.step(q, np.zeros(5), steps=20)
+    assert sim.step(few.q, few.v, steps=20).taken == 20  # a second warning would be an error
     assert few.taken == 20
     np.testing.assert_allclose(few.q, RADIUS, atol=1e-5)
 
 
+def test_a_few_steps_without_room_are_not_told(recwarn: pytest.WarningsRecorder) -> None:
+    bough.Simulation(columns(2), law="hard", max_contacts=1).step([RADIUS, RADIUS], np.zeros(2), steps=10)
+    assert not recwarn
+
+
+@pytest.mark.filterwarnings("ignore:more than 1 contact at a time")
 def test_one_state_of_a_batch_may_be_without_room() -> None:
     """It goes on by a program for one state, which was not made before: other calls had batches with room."""
     sim = bough.Simulation(columns(2), law="hard", max_contacts=1)
@@ -378,5 +389,9 @@ def test_what_hard_contact_does_not_know_is_named() -> None:
         balls().run(q, duration=0.1, integrator="adaptive")
     with pytest.raises(ModelError, match="iterations is 3"):
         bough.Simulation(model, law="hard", iterations=3)
-    with pytest.raises(ModelError, match=r"'floor' and '' has condim 6"):
-        bough.Simulation(bough.Scene(model).floor(condim=6), law="hard").step(q, np.zeros(30))
+    with pytest.raises(
+        ModelError, match=r"plane 'floor' on 'world' and sphere on '.*' \(model.geometries\[0\]\) has condim 6"
+    ):
+        bough.Simulation(bough.Scene(model).floor(condim=6), law="hard")
+    with pytest.raises(ModelError, match=r"plane on 'world' \(scene.shapes\[1\]\) and sphere on .* has condim 6"):
+        bough.Simulation(bough.Scene(model).floor().floor(condim=6, name=""), law="hard")

@@ -89,7 +89,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         scene = bough.Scene(block("mesh", (1, 1, 1), file)).floor()
         assert not scene.pairs
         assert not scene.hulls
-        assert str(scene.left_out).startswith(f"1 shape: mesh '' on 'block', its file {file!r} {why}")
+        told = f"1 shape: mesh on 'block' (model.geometries[0]), its file {file!r} {why}"
+        assert str(scene.left_out).startswith(told)
 
 
 def test_a_robot_falls_on_a_floor_with_its_meshes() -> None:

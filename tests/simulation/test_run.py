@@ -6,6 +6,7 @@ import math
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -210,3 +211,35 @@ def test_a_trajectory_of_another_model_is_not_resumed(sim: bough.Simulation) -> 
         ShapeError, match=r"resume is a trajectory of another model, 'chain.*: joint 0 .* 'pivot: 1, 1'"
     ):
         sim.run(resume=there, duration=0.01)
+
+
+@pytest.mark.parametrize("states", [1, 3])
+def test_memory_is_also_that_of_impulses_which_sensors_need(states: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample of a ball has its time, q and v: 14 numbers; under hard contact each has impulses besides."""
+    model = bough.Builder("ball")
+    model.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)
+    model.geometry("ball", "sphere", 0.1)
+    ball = model.build().with_simulation(sensors=[bough.simulation.Sensor("force", "accelerometer", "ball")])
+    sims = {law: bough.Simulation(ball, bough.Scene(ball).floor(), law=law) for law in ("soft", "hard")}
+    q = np.tile([0.0, 0, 1, 0, 0, 0, 1], (states, 1))
+    numbers = 1 + states * 13
+    monkeypatch.setattr("bough.simulation.arguments.memory_here", lambda: 3 * 8 * numbers)
+    sims["soft"].run(q, duration=0.02)
+    with pytest.raises(ShapeError, match=r"3 samples, .* GB of this machine"):
+        sims["hard"].run(q, duration=0.02)
+    monkeypatch.setattr("bough.simulation.arguments.memory_here", lambda: 3 * 8 * (numbers + states * 4))
+    sims["hard"].run(q, duration=0.02)  # four numbers of the one contact
+
+
+def test_progress_of_a_run_that_goes_on_is_its_own(sim: bough.Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is asked for now, from nothing to all: how long it takes is told from that."""
+    told: list[tuple[int, int]] = []
+
+    @contextmanager
+    def progress(total: int, shown: bool | None) -> Iterator[Any]:
+        yield lambda done: told.append((done, total))
+
+    first = sim.run([0.1], duration=0.5)
+    monkeypatch.setattr("bough.simulation.run.progress", progress)
+    sim.run(resume=first, duration=0.04)
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]

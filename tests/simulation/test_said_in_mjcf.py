@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import ShapeError, SimulationWarning
+from bough.errors import ModelError, ShapeError, SimulationWarning
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -86,6 +86,70 @@ def test_time_constants_may_be_shorter_than_two_steps(kind: str, safe: str) -> N
     np.testing.assert_allclose(state.q, place, atol=1e-7)
 
 
+@pytest.mark.parametrize("power", [1.0, 1.7, 2.0, 7 / 3, 30.1])
+@pytest.mark.parametrize("kind", ["contact", "limit", "friction", "equality"])
+def test_the_impedance_may_have_any_power(kind: str, power: float) -> None:
+    names = {"contact": "solimp", "limit": "solimplimit", "friction": "solimpfriction", "equality": "solimp"}
+    curved = {x: f'{name}="0.3 0.9 0.05 0.3 {power}"' if x == kind else "" for x, name in names.items()}
+    text = STIFF.format(safe="enable", **curved)
+    model = bough.load(text)
+    q, v = np.array(model.simulation.reference), np.zeros(model.nv)
+    q[2], q[7], v[6:] = 0.11, 0.12, (0.3, 0.02, 0.5, 0.7, 0.2)
+    q[-1] = 0.1  # the connection is open
+    state = bough.Simulation(model, tolerance=1e-14).step(q, v)
+    place, speed = theirs(text, model, q, v, steps=1)
+    np.testing.assert_allclose(state.v, speed, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(state.q, place, atol=1e-10)
+
+
+PAIRED = """<mujoco><option tolerance="1e-14" iterations="200" cone="{cone}"/><worldbody>
+  <geom type="plane" size="0 0 1" name="floor"/>
+  <body pos="0 0 0.099"><freejoint/><geom name="ball" size="0.1"/></body>
+  <body pos="0 0 0.298"><freejoint/><geom name="top" size="0.1" condim="{condim}"/></body>
+  <body pos="1 0 0.099"><freejoint/><geom name="other" size="0.1" condim="{condim}"/></body></worldbody>
+  <contact><pair geom1="floor" geom2="ball" condim="{condim}" {floor}/>
+    <pair geom1="ball" geom2="top" condim="{condim}" {between}/></contact></mujoco>"""
+
+PAIRS = [
+    {"floor": 'solreffriction="0.04 1"', "between": ""},
+    {"floor": 'solreffriction="-100 -30"', "between": 'solreffriction="0.1 0.7"'},
+    {"floor": 'solreffriction="0.002 0.5"', "between": 'solreffriction="-1 0"'},
+    {"floor": 'solreffriction="0.04 -1"', "between": 'solreffriction="0.04 0"'},  # MuJoCo takes those of the normal
+]
+
+
+@pytest.mark.parametrize("condim", [1, 3, 6])
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_friction_of_a_pair_may_have_a_reference_of_its_own(cone: str, condim: int) -> None:
+    """Contacts with the world and between bodies, beside one that has none; pyramids do not heed it."""
+    ends = []
+    for pairs in PAIRS:
+        text = PAIRED.format(cone=cone, condim=condim, **pairs)
+        model = bough.load(text)
+        q, v = np.array(model.simulation.reference), np.tile([0.02, 0.01, 0, 0.1, 0.2, 0.3], 3)
+        state = bough.Simulation(model, tolerance=1e-14).step(q, v, steps=20)
+        for found, expected in zip(state, theirs(text, model, q, v, steps=20), strict=False):
+            np.testing.assert_allclose(found, expected, atol=1e-10)
+        ends.append(state.v)
+    differ = cone == "elliptic" and condim > 1
+    assert all((np.abs(x - ends[-1]).max() > 1e-4) == differ for x in ends[:-1])
+
+
+def test_steps_are_differentiable_where_friction_has_a_reference_of_its_own() -> None:
+    model = bough.load(PAIRED.format(cone="elliptic", condim=3, **PAIRS[2]))
+    sim = bough.Simulation(model, tolerance=1e-14)
+    q, v = np.array(model.simulation.reference), np.tile([0.5, 0.1, 0, 0.1, 0.2, 0.3], 3)
+    J, h = sim.jacobian(q, v, wrt="v")["v"], 1e-6
+    for k in range(model.nv):
+        one, other = (sim.step(q, v + h * x * np.eye(model.nv)[k]).v for x in (1.0, -1.0))
+        np.testing.assert_allclose(J[-model.nv :, k], (one - other) / (2 * h), atol=1e-5)
+
+
+def test_references_of_friction_have_one_format() -> None:
+    with pytest.raises(ModelError, match=r"solreffriction is \(0.04, -1\), expected as solref, or \(0, 0\)"):
+        bough.simulation.ExplicitPair("a", "b", solreffriction=(0.04, -1))
+
+
 RUBBING = """<mujoco><option tolerance="1e-14" iterations="200"/><worldbody>
   <body pos="0 0 2"><joint type="ball" frictionloss="0.2"/><geom type="capsule" size="0.03" fromto="0 0 0 0.4 0.1 0"/>
     <body pos="0.4 0.1 0"><joint type="ball" frictionloss="0.07" damping="0.01"/>
@@ -153,7 +217,7 @@ def test_position_servos_of_balls_feel_the_rotation_vector(rng: np.random.Genera
 
 
 STRANGE = """<mujoco><option integrator="implicit" noslip_iterations="3"/><worldbody><body><joint name="a"
-  actuatorfrcrange="-1 2"/><geom size="0.1"/></body></worldbody>
+  actuatorfrcrange="-1 2"/><geom size="0.1"/></body><body name="hook" mocap="true"/></worldbody>
   <actuator><motor joint="a"/><general name="slow" joint="a" dyntype="filter" dynprm="0.1"/></actuator>
   <sensor><clock/><actuatorfrc actuator="slow"/></sensor></mujoco>"""
 
@@ -164,9 +228,10 @@ def test_what_is_not_heeded_is_told_by_the_simulation() -> None:
     for part in (
         "the integrator 'implicit'", "noslip_iterations", "actuatorfrcrange -1 2 of joint 'a'", "there is no clock",
         "actuator 'slow': it has a state of its own", "sensor 'sensor1': its actuator is not understood",
+        "mocap bodies, which stay where the file has them: 'hook'",
     ):  # fmt: skip
         assert part in told
-    with pytest.warns(SimulationWarning, match=r"the integrator 'implicit': .* \(and 5 more, see model\.simulation"):
+    with pytest.warns(SimulationWarning, match=r"the integrator 'implicit': .* \(and 6 more, see model\.simulation"):
         sim = bough.Simulation(model)
     assert sim.integrator == "implicitfast"
     with pytest.raises(

@@ -150,6 +150,23 @@ def test_sensors_heed_parameters(given: dict[str, Any], model: Any, rng: np.rand
     np.testing.assert_allclose(run.sensor("f")[1], again["f"], rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("off", "control"), [("", [3.0]), ("clampctrl", [3.0]), ("actuation", None), ("actuation", [])]
+)
+def test_actuators_read_what_they_do_where_parts_are_switched_off(off: str, control: Any) -> None:
+    flag = f'<flag {off}="disable"/>' if off else ""
+    text = f"""<mujoco><option>{flag}</option><worldbody><body><joint name="a" axis="0 1 0"/>
+      <geom size=".1" pos=".2 0 0"/></body></worldbody>
+      <actuator><motor name="m" joint="a" gear="2" ctrlrange="-1 1" ctrllimited="true"/></actuator>
+      <sensor><actuatorfrc actuator="m"/><jointactuatorfrc joint="a"/></sensor></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    d.qpos[0], d.ctrl[0] = 0.3, 3.0
+    mujoco.mj_forward(m, d)
+    read = bough.Simulation(bough.load(text)).sensors([0.3], [0.0], control=control)
+    np.testing.assert_allclose(np.concatenate([*read.values()]), d.sensordata, rtol=1e-12)
+
+
 def test_readings_have_the_type_of_the_state() -> None:
     sim = bough.Simulation(two_links())
     q, v = np.ones(2, np.float32), np.ones(2, np.float32)

@@ -181,6 +181,9 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
         ShapeError,
         "kp is 'much', expected a number that is not negative, or one for each velocity",
     ),
+    ({"target": [0.0] * 7, "kp": np.full(7, -2.0)}, ShapeError, "kp is -2 somewhere, expected gains that are not neg"),
+    ({"target": [0.0] * 7, "kp": 1.0, "kd": [0, 1, -3, 0, 0, 0, 0]}, ShapeError, "kd is -3 somewhere, expected gains"),
+    ({"target": [0.0] * 7, "kp": [[1.0], [1.0, 2.0]]}, ShapeError, "kp is not a rectangular array"),
     ({"target": [0.0] * 7, "kp": 1.0, "kd": [1, 2]}, ShapeError, r"kd has shape \(2,\), expected \(..., 7\)"),
     ({"target": [0.0] * 7, "kd": 1.0}, ShapeError, "target is given and kp is None, expected a stiffness"),
     ({"out": np.zeros(8)}, ShapeError, "out is array.* expected a bough.simulation.State"),
@@ -198,6 +201,11 @@ def test_wrong_arguments_of_a_step_are_named(
     q, v = plain(rng)
     with pytest.raises(error, match=text):
         hopper().step(**{"q": q, "v": v, **given})
+
+
+def test_gains_that_make_no_array_are_named_by_a_run(rng: np.random.Generator) -> None:
+    with pytest.raises(ShapeError, match="kp is not a rectangular array"):
+        hopper().run(*plain(rng), duration=0.01, target=[0.0] * 7, kp=[[1.0], [1.0, 2.0]])
 
 
 def still() -> bough.Model:

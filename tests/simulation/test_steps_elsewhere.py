@@ -63,6 +63,17 @@ def test_tensors_have_gradients_by_parameters(sim: bough.Simulation) -> None:
         sim.step([0.5], [0.0], parameters={"mass of road": mass})
 
 
+@needs_torch
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1)])
+def test_gains_that_are_negative_are_refused_wherever_they_lie(sim: bough.Simulation, shape: tuple[int, ...]) -> None:
+    zero, told = np.zeros(1), "is -3 somewhere, expected gains that are not negative"
+    for name, other in (("kp", "kd"), ("kd", "kp")):
+        for kind in (tensor, jax.numpy.asarray):
+            with pytest.raises(bough.errors.ShapeError, match=f"{name} {told}"):
+                sim.step(zero, zero, target=zero, **{name: kind(np.full(shape, -3.0)), other: 1.0})
+            sim.step(zero, zero, target=zero, **{name: kind(np.full(shape, 3.0)), other: 1.0})
+
+
 def test_arrays_of_jax_have_gradients_by_parameters(sim: bough.Simulation) -> None:
     with jax.enable_x64(True):
         expected = slopes(sim, {MASS: 1.5})[MASS]
@@ -126,6 +137,7 @@ def test_compiled_functions_may_call_anything(sim: bough.Simulation) -> None:
     np.testing.assert_allclose(q.grad, torch.autograd.grad(both(q, v).sum(), q)[0], rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:more than 1 contact at a time")
 def test_hard_contact_within_jit_is_that_outside() -> None:
     """Also where more touches than there is room for."""
     b = bough.Builder()

@@ -287,9 +287,39 @@ def test_a_sweep_over_whole_states_and_forces(rng: np.random.Generator) -> None:
     q, v = states(4, rng)
     tau = rng.normal(size=(2, NV))
     found = parametric().sweep(q[0], duration=0.02, table={"q": q, "v": v}, grid={"tau": tau})
-    assert found.labels["q"].tolist() == [[0, 0], [1, 1], [2, 2], [3, 3]]
+    assert found.labels["q"][:, 0].tolist() == [", ".join(f"{x:g}" for x in row) for row in q]
+    many = bough.Simulation(bough.robots.load("arm")).sweep(np.zeros(6), duration=0.0, grid={"v": np.eye(6)[:2]})
+    assert many.labels["v"].tolist() == ["0: 1, 0, 0, 0, …", "1: 0, 1, 0, 0, …"]
     one = parametric().run(q[2], v[2], duration=0.02, tau=tau[1])
     np.testing.assert_array_equal(one.q, found.trajectory.q[:, 2, 1])
+
+
+def test_rows_of_a_sweep_are_labelled_by_their_numbers(tmp_path: Path) -> None:
+    sim = bough.Simulation(bough.robots.load("pendulum"), parameters=["gravity", "mass of rod"])
+    fields = [[0.0, 0.0, -9.81], [0.0, 0.0, -1.62]]
+    found = sim.sweep([0.1], duration=0.02, grid={"gravity": fields, "tau": [[0.5], [0.5 + 1e-9]]})
+    assert repr(found) == "<Sweep of 'pendulum': 2 gravity × 2 tau, 0 did not finish>"
+    found.save(tmp_path / "sweep")
+    for sweep in (found, bough.simulation.Sweep.load(tmp_path / "sweep", sim.model)):
+        assert sweep.labels["gravity"][:, 0].tolist() == ["0, 0, -9.81", "0, 0, -1.62"]
+        assert sweep.labels["tau"][0].tolist() == ["0: 0.5", "1: 0.5"]  # which differ in later digits
+
+
+@pytest.mark.parametrize("name", ["q", "v", "tau"])
+def test_labels_may_be_called_like_arrays(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("zarr")
+    xarray = pytest.importorskip("xarray")
+    sim, given = bough.Simulation(bough.robots.load("pendulum")), {name: [[0.1], [0.2]]}
+    found = sim.sweep([0.3], duration=0.02, grid=given)
+    kept = sim.sweep([0.3], duration=0.02, grid=given, path=tmp_path / "runs.zarr")
+    one: dict[str, Any] = {"q": [0.3], name: [0.2], "duration": 0.02}
+    alone, data, label = sim.run(**one), found.to_xarray(), f"{name} of run"
+    assert data.q.dims == ("time", label, "coordinate")
+    with xarray.open_zarr(tmp_path / "runs.zarr", chunks=None) as there:
+        for x in (found.trajectory.q, kept.trajectory.q, data.q, there.q, kept.to_xarray().q):
+            assert x.shape == (3, 2, 1)
+            np.testing.assert_array_equal(x[:, 1], alone.q)
+        np.testing.assert_array_equal(there.q.sel({label: "0.2"}), data.q.sel({label: "0.2"}))
 
 
 def test_labels_go_with_the_states() -> None:

@@ -21,6 +21,7 @@ from bough.model.effortless import effortless_joints
 from bough.model.joints.reading import read_floats
 from bough.model.massless import idle_joints
 from bough.model.parts import HERE
+from bough.model.simulation import rearranged
 
 __all__ = ["BASE_JOINT", "assemble"]
 
@@ -371,7 +372,9 @@ class _Assembly:
         excludes = tuple((self._of(first), self._of(second)) for first, second in said.excludes)
         joints = {*model.joint_names, *(loop.name for loop in model.loops)}
         shapes = {g.name for g in model.geometries}
-        here = replace(said, excludes=excludes).without(joints, set(model.frame_names), shapes)
+        sizes = [(c.name, c.joint.nq) for c in self._description.connections]
+        q = rearranged(said.reference, sizes, [(x.name, x.joint.neutral()) for x in model.joints])
+        here = replace(said, excludes=excludes, reference=q).without(joints, set(model.frame_names), shapes)
         same = here == model.simulation and not (here.not_understood or here.reference or here.link_centres)
         return model if same else model.with_checked(simulation=here)
 

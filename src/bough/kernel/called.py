@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PUBLIC_NAMES", "REPLACED_NAMES", "public_name"]
+__all__ = ["FOREIGN_NAMES", "PUBLIC_NAMES", "REPLACED_NAMES", "public_name"]
 
 PUBLIC_NAMES = {
     "acceleration_derivatives": "derivatives.accelerations",
@@ -57,6 +57,67 @@ REPLACED_NAMES = {
     "simulate": "Simulation",
 }
 """What takes the place of names that are no more, and of those that other libraries have for it."""
+
+
+FOREIGN_NAMES = {
+    "aba_derivatives": "derivatives.forward_dynamics",
+    "buildModelFromMJCF": "load",
+    "buildModelFromSdf": "load",
+    "buildModelFromUrdf": "load",
+    "buildReducedModel": "load, with lock={joint: position}",
+    "ccrba": "centroidal_momentum_matrix",
+    "centerOfMass": "center_of_mass",
+    "computeABADerivatives": "derivatives.forward_dynamics",
+    "computeCentroidalDynamicsDerivatives": "derivatives.centroidal_momentum",
+    "computeCentroidalMap": "centroidal_momentum_matrix",
+    "computeCentroidalMomentum": "centroidal_momentum",
+    "computeCoriolisMatrix": "coriolis_matrix; its product with v is bough.coriolis_forces",
+    "computeFrameJacobian": "jacobian",
+    "computeGeneralizedGravity": "gravity_forces",
+    "computeGeneralizedGravityDerivatives": "derivatives.gravity_forces",
+    "computeJointJacobian": "jacobian",
+    "computeJointJacobians": "jacobian",
+    "computeJointJacobiansTimeVariation": "jacobian_rate",
+    "computeKineticEnergy": "kinetic_energy",
+    "computeMinverse": "mass_matrix_inverse",
+    "computePotentialEnergy": "potential_energy",
+    "computeRNEADerivatives": "derivatives.rnea",
+    "computeTotalMass": "Model.mass",
+    "exp6": "exp_placements",
+    "forwardKinematics": "placements",
+    "frameJacobianTimeVariation": "jacobian_rate",
+    "framesForwardKinematics": "placements",
+    "getFrameAcceleration": "accelerations",
+    "getFrameAccelerationDerivatives": "derivatives.accelerations",
+    "getFrameClassicalAcceleration": "accelerations, with classical=True",
+    "getFrameJacobian": "jacobian",
+    "getFrameVelocity": "velocities",
+    "getFrameVelocityDerivatives": "derivatives.velocities",
+    "getJointAccelerationDerivatives": "derivatives.accelerations",
+    "getJointJacobian": "jacobian",
+    "getJointVelocityDerivatives": "derivatives.velocities",
+    "jacobianCenterOfMass": "center_of_mass_jacobian",
+    "log6": "log_placements",
+    "nonLinearEffects": "bias_forces",
+    "randomConfiguration": "random",
+    "updateFramePlacements": "placements",
+    "MjModel": "Model, as bough.load gives it",
+    "mj_differentiatePos": "difference",
+    "mj_forward": "forward_dynamics",
+    "mj_fullM": "crba",
+    "mj_getTotalmass": "Model.mass",
+    "mj_integratePos": "integrate",
+    "mj_jac": "jacobian",
+    "mj_jacBody": "jacobian",
+    "mj_jacSite": "jacobian",
+    "mj_kinematics": "placements",
+    "mj_objectVelocity": "velocities",
+    "mj_rne": "rnea",
+    "mj_solveM": "factorize(model, q).solve",
+    "mj_step": "Simulation.step",
+    "mjd_transitionFD": "Simulation.jacobian",
+}
+"""What Pinocchio and MuJoCo call it; the pages about coming from them have the arguments, too."""
 
 
 def public_name(name: str) -> str:

@@ -17,14 +17,15 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from bough.errors import ProgramError, ShapeError
-from bough.kernel.arguments import broadcast, leading_axes
+from bough.kernel.arguments import as_floats, broadcast, leading_axes
 from bough.kernel.derived import derived, origin_of
 from bough.kernel.jax_targets import target
+from bough.reading import library_within
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
 
-__all__ = ["as_floating", "run"]
+__all__ = ["as_floating", "as_numbers", "run"]
 
 CALL = Primitive("bough")
 CALL.multiple_results = True
@@ -38,23 +39,35 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
         )
     given = {a.name: x for a, x in zip(function.inputs, values, strict=True) if x is not None}
     dtype = _common_type(given)
-    results = _bound(function, {name: jnp.asarray(x, dtype) for name, x in given.items()}, bool(check))
+    results = _bound(function, {name: as_numbers(name, x, dtype) for name, x in given.items()}, bool(check))
     return results[0] if len(results) == 1 else tuple(results)
 
 
 def as_floating(name: str, x: Any, like: Any) -> Any:
     """An array of JAX, or of NumPy, as one of floats of JAX; all of them lie where JAX wants them."""
-    return jnp.asarray(x, _common_type({name: x}))
+    return as_numbers(name, x, _common_type({name: x}))
+
+
+def as_numbers(name: str, x: Any, dtype: Any) -> Any:
+    """An argument as an array of JAX, of a data type; what is no array of real numbers is refused by name."""
+    if library_within(x) is None:
+        x = as_floats(name, x, ())
+    elif hasattr(x, "dtype"):
+        _require_real(name, x.dtype)
+    return jnp.asarray(x, dtype)
 
 
 def _common_type(given: dict[str, Any]) -> Any:
     """What all are computed in: float32 if some array has few digits and none has float64, else JAX's own float."""
-    types = {name: x.dtype for name, x in given.items() if hasattr(x, "dtype")}
-    for name, found in types.items():
-        if jnp.issubdtype(found, jnp.complexfloating):
-            raise ShapeError(f"{name} has data type {found}, expected real numbers (float64 or float32)")
-    floats = [x for x in types.values() if jnp.issubdtype(x, jnp.floating)]
+    types = [x.dtype for x in given.values() if hasattr(x, "dtype")]
+    floats = [x for x in types if jnp.issubdtype(x, jnp.floating)]
     return jnp.dtype(np.float32) if floats and all(x != np.float64 for x in floats) else jnp.result_type(float)
+
+
+def _require_real(name: str, dtype: Any) -> None:
+    """Raise for data types of which no real numbers are: truth values, complex numbers, keys of random numbers."""
+    if not any(jnp.issubdtype(dtype, kind) for kind in (jnp.floating, jnp.integer)):
+        raise ShapeError(f"{name} has data type {dtype}, expected real numbers (float64 or float32)")
 
 
 def _bound(function: Function, given: dict[str, Any], check: bool) -> list[Any]:

@@ -10,6 +10,7 @@ from bough.errors import ModelError
 from bough.model.constraints import Attachment, Constraint, Equality, Loop, Tie
 from bough.model.joints import Mimic
 from bough.model.parts import Body
+from bough.model.simulation import rearranged
 from bough.tree import Tree
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ def remaining(model: Model, names: Sequence[str], meant: Callable[[str], tuple[s
     )
     here = joints | {loop.name for loop in left.loops}
     shapes = {g.name for g in left.geometries}
-    return left.with_checked(simulation=model.simulation.without(here, set(left.frame_names), shapes))
+    data = model.simulation.without(here, set(left.frame_names), shapes)
+    sizes = [(x.name, x.joint.nq) for x in model.joints]
+    q = rearranged(data.reference, sizes, [(x.name, x.joint.neutral()) for x in left.joints])
+    return left.with_checked(simulation=replace(data, reference=q))
 
 
 def _require_leaders(model: Model, stay: Sequence[int], joints: set[str]) -> None:

@@ -6,7 +6,9 @@ No dynamics function takes notice of it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONES", "INTEGRATORS", "NOTHING_SAID", "SWITCHES", "Actuator", "ExplicitPair", "SimulationData",
-    "check_simulation",
+    "check_simulation", "rearranged",
 ]  # fmt: skip
 
 INTEGRATORS = ("euler", "rk4", "implicit", "implicitfast")
@@ -158,7 +160,11 @@ class ExplicitPair:
             _put(self, name, value)
         (gap,) = read_numbers(self.gap, f"{what}: gap", 1, "a length (m)")
         _put(self, "gap", gap)
-        _put(self, "solreffriction", read_numbers(self.solreffriction, f"{what}: solreffriction", 2, "as solref"))
+        expected = "as solref, or (0, 0): that of the normal"
+        rubbing = read_numbers(self.solreffriction, f"{what}: solreffriction", 2, expected)
+        if (rubbing[0] > 0) != (rubbing[1] > 0):
+            raise ModelError(f"{what}: solreffriction is {shown(self.solreffriction)}, expected {expected}")
+        _put(self, "solreffriction", rubbing)
 
 
 @dataclass(frozen=True)
@@ -187,8 +193,8 @@ class SimulationData:
         Pairs of shapes that may always touch; pairs of bodies or frames whose shapes do not touch.
     reference
         Configuration (nq) of the file, in which the effective masses of contacts and limits are computed: qpos0 of an
-        MJCF file, also if it has keyframes, which bough does not read. Empty for other files. Without it, or with
-        another length, the neutral configuration (`bough.neutral`) is used.
+        MJCF file, also if it has keyframes, which bough does not read. Empty for other files. Joints that are locked or
+        removed leave it. Without it, or with another length, the neutral configuration (`bough.neutral`) is used.
     link_centres
         For links that were merged with others, by name: their own centre of mass (m), in their own frame. The effective
         mass of their shapes is computed there.
@@ -267,6 +273,22 @@ class SimulationData:
 
 NOTHING_SAID = SimulationData()
 """MuJoCo's defaults, of a model that says nothing of its simulation."""
+
+
+def rearranged(
+    reference: tuple[float, ...], before: Sequence[tuple[str, int]], after: Iterable[tuple[str, Sequence[float]]]
+) -> tuple[float, ...]:
+    """A configuration of joints, names and numbers of coordinates `before`, as one of those `after`.
+
+    These are told with their neutral coordinates, which joints have that were not there. What is of another length
+    stays as it is.
+    """
+    ends = list(accumulate(size for _, size in before))
+    if not reference or not ends or ends[-1] != len(reference):
+        return reference
+    known = {name: reference[end - size : end] for (name, size), end in zip(before, ends, strict=True)}
+    fitting = (known[name] if len(known.get(name, ())) == len(neutral) else neutral for name, neutral in after)
+    return tuple(x for q in fitting for x in q)
 
 
 def check_simulation(model: Model) -> None:

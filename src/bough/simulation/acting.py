@@ -14,7 +14,7 @@ from bough.kernel.arguments import FloatArray, as_floats, broadcast
 from bough.kernel.tensors import is_tensor
 from bough.model import Parameter
 from bough.reading import shown
-from bough.simulation.arguments import read_acting, read_values
+from bough.simulation.arguments import read_acting, read_values, require_gains
 
 __all__ = ["Acting", "Controller"]
 
@@ -41,12 +41,12 @@ class Acting:
     def _value(self, name: str, x: Any, of: str) -> Any:
         if name == "parameters":
             x = read_values(self._parameters, x)
-        elif name in ("kp", "kd") and np.ndim(x) == 0:
+        elif name in ("kp", "kd") and not isinstance(x, list | tuple) and np.ndim(x) == 0:
             return as_floats(of + name, x, ()).item() if is_tensor(x) else x
         a = self._inputs[name]
         value = np.array(as_floats(of + name, x, a.shape, a.meaning))
-        if name in ("kp", "kd") and (value < 0.0).any():
-            raise ShapeError(f"{of}{name} is {value.min():g} somewhere, expected gains that are not negative")
+        if name in ("kp", "kd"):
+            require_gains(of + name, value)
         return value
 
     def of_one_state(self, given: Mapping[str, Any], kind: str) -> dict[str, Any]:

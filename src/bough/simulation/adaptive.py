@@ -130,9 +130,10 @@ class AdaptiveRun:
         self._h[k] = np.where(last & good, np.maximum(self._h[k], h * factor), h * factor)
         lost = ~good & (self._h[k] < LEAST_STEP * end)
         self.status[k[lost]] = np.where(error[lost] >= FAILED_STEP, NOT_FINITE, NOT_SOLVED)
-        part, stops = np.ones(len(k)), np.zeros(len(k), bool)
+        part, stops, told = np.ones(len(k)), np.zeros(len(k), bool), list[Occurrence]()
         for row in np.flatnonzero(good) if self._watched else ():
-            part[row], stops[row] = self._looked(int(k[row]), float(h[row]), q[row], v[row])
+            part[row], stops[row], found = self._looked(int(k[row]), float(h[row]), q[row], v[row])
+            told += found
         self._sample(k[good], h[good], part[good])
         for row in np.flatnonzero(stops):
             one, at = k[row : row + 1], part[row : row + 1]
@@ -142,6 +143,7 @@ class AdaptiveRun:
         arrived = np.where(last & ~stops, until, self._t[k] + part * h)
         self._q[done], self._v[done], self._a[done], self._t[done] = q[good], v[good], a[good], arrived[good]
         self.taken[done] += 1
+        self.occurrences += told  # with the step: an interrupt before it leaves both out
 
     def _tried(self, k: NDArray[np.int64], h: FloatArray, part: FloatArray) -> tuple[FloatArray, ...]:
         """Q and v at a part of steps; q, v, a at their ends, and their errors."""
@@ -161,8 +163,8 @@ class AdaptiveRun:
             self.qs[sample, k[rows]], self.vs[sample, k[rows]] = self._tried(k[rows], h[rows], parts)[:2]
             self._next[k] += counts
 
-    def _looked(self, k: int, h: float, q: FloatArray, v: FloatArray) -> tuple[float, bool]:
-        """Find what happens in a step; the part of it that is made, and whether the state ends there."""
+    def _looked(self, k: int, h: float, q: FloatArray, v: FloatArray) -> tuple[float, bool, list[Occurrence]]:
+        """The part of a step that is made, whether the state ends there, and what happens in it."""
         begin, before, one = float(self._t[k]), self._values[k], np.array([k])
 
         def within(part: float) -> tuple[float, FloatArray, FloatArray]:
@@ -171,8 +173,7 @@ class AdaptiveRun:
 
         self._values[k] = values_of(self._watched, begin + h, q, v)
         found, part = happened(self._watched, before, self._values[k], within, place_of(k, self._batch))
-        self.occurrences += found
-        return (1.0, False) if part is None else (part, True)
+        return (1.0, False, found) if part is None else (part, True, found)
 
     def _close(self) -> None:
         """States that ended early keep their last values, and the last sample is where the last of them ended."""

@@ -12,7 +12,7 @@ from bough.algorithms.soft.states import MOST_STEPS
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
 from bough.kernel.parameters import Packing
-from bough.kernel.tensors import is_tensor, known_numbers, spread
+from bough.kernel.tensors import is_tensor, known_numbers, library_of, spread
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
 from bough.model.parameters import PLACED
@@ -36,6 +36,7 @@ __all__ = [
     "read_steps",
     "read_times",
     "read_values",
+    "require_gains",
     "require_moving",
     "written",
 ]  # fmt: skip
@@ -82,9 +83,19 @@ def read_servo(target: Any, kp: Any, kd: Any, nv: int) -> tuple[Any, Any, Any]:
 
 def _gains(value: Any, name: str, nv: int) -> Any:
     """One for each velocity, from one for all or one for each."""
-    if isinstance(value, list | tuple) or np.ndim(value):
+    if type(value) is np.ndarray and value.ndim and value.dtype.kind in "fiu":  # most often
+        require_gains(name, value)
         return value
-    if (elsewhere := spread(value, nv)) is not None:
+    several = isinstance(value, list | tuple) or np.ndim(value) > 0
+    if several and library_of(value) is np and not is_on_device(value):
+        value = as_floats(name, value, ())
+        require_gains(name, value)
+        return value
+    elsewhere = value if several else spread(value, nv)
+    if elsewhere is not None:
+        numbers = known_numbers(value)
+        if numbers is not None:  # what is traced, and what lies on a GPU, is not looked at
+            require_gains(name, numbers)
         return elsewhere
     one = (
         0.0
@@ -92,6 +103,12 @@ def _gains(value: Any, name: str, nv: int) -> Any:
         else number(value, name, "a number that is not negative, or one for each velocity", least=0.0, infinite=True)
     )
     return np.full(nv, one)
+
+
+def require_gains(name: str, values: FloatArray) -> None:
+    """Raise where gains of targets are negative."""
+    if values.size and values.item(values.argmin()) < 0.0:
+        raise ShapeError(f"{name} is {values.min():g} somewhere, expected gains that are not negative")
 
 
 def read_acting(given: Mapping[str, Any], kind: str, known: Sequence[str] = ACTING) -> list[Any]:

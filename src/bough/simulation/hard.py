@@ -11,7 +11,7 @@ from bough.algorithms.soft.scene import StepIntegrator
 from bough.errors import ModelError
 from bough.kernel.loops.constrained import TIME_CONSTANT
 from bough.model import Parameter
-from bough.simulation.scene import Scene
+from bough.simulation.scene import Scene, pair_title
 from bough.simulation.soft import soft_scene
 
 __all__ = ["hard_scene"]
@@ -29,7 +29,7 @@ def hard_scene(
     pairs = [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)] if common.candidates else []
     bounces = tuple(p.restitution if restitution is None else restitution for p in pairs)
     for pair in pairs:
-        what = f"the contact of {pair.first.name!r} and {pair.second.name!r}"
+        what = f"the contact of {pair_title(scene, pair)}"
         if pair.condim > 3:
             raise ModelError(
                 f"{what} has condim {pair.condim}, and hard contact has neither torsional nor rolling friction: "

@@ -10,12 +10,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["interrupted_once"]
+from bough.simulation.state import State
+
+__all__ = ["Interrupted", "interrupted_once"]
 
 SOON = 1.0
 """Seconds: what begins so soon after an interrupted run was not begun by a person who looked at what it returned."""
 
 _last = -math.inf  # when something last returned that had been interrupted
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C within a call of many steps, with the state after those that were made."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
 
 
 @contextmanager

@@ -10,9 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from bough.kernel.function import Function
+from bough.kernel.jax_arrays import as_numbers
 from bough.simulation.state import State
 
 __all__ = ["steps_in_jax"]
+
+NAMES = ("q", "v", "a", "dt", "tau", "control", "target", "kp", "kd", "f_ext", "parameters")
+"""What is given, by place."""
 
 
 def steps_in_jax(
@@ -80,6 +84,6 @@ def steps_in_jax(
 
     def run(given: Sequence[Any]) -> State:
         dtype = jnp.result_type(*(x.dtype for x in given if isinstance(x, jax.Array)), jnp.float32)
-        return State._make(call(*(jnp.asarray(given[k], dtype) for k in places)))
+        return State._make(call(*(as_numbers(NAMES[k], given[k], dtype) for k in places)))
 
     return run

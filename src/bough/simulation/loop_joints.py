@@ -24,7 +24,7 @@ def loop_joints(
     model: Model,
     q: NDArray[np.float64],
     inverse: NDArray[np.float64],
-    read_softness: Callable[[Softness, str], InNumbers],
+    read_softness: Callable[[Softness], InNumbers],
 ) -> Iterator[LoopJointRow]:
     """The rows of a model, with inverse masses along them in a configuration q, where M⁻¹ is `inverse`."""
     off = model.simulation.switched_off
@@ -45,11 +45,11 @@ def loop_joints(
     for loop in model.loops if "frictionloss" not in off else ():
         for k, most in enumerate(loop.friction):
             if most > 0.0:
-                soft = read_softness(loop.friction_softness, f"dry friction of joint {loop.name!r}")
+                soft = read_softness(loop.friction_softness)
                 yield LoopJointRow(row + k, soft, weight(B[row + k]), most=float(most))
         row += loop.joint.nv
     for number, c in enumerate(closing if "limit" not in off else (), start=first):
-        soft = read_softness(c.entry.limit_softness, f"limits of joint {c.entry.name!r}")
+        soft = read_softness(c.entry.limit_softness)
         for sign, bound in ((1.0, c.lower), (-1.0, c.upper)):
             if np.isfinite(bound):
                 limit = (c.q_start + c.number, sign, float(bound), c.entry.limit_softness.margin)

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from bough.model import ExplicitPair, Geometry, Model
 from bough.simulation.hulls import Hulls
 
-__all__ = ["LeftOut", "Pair", "combined", "find_pairs"]
+__all__ = ["LeftOut", "Pair", "combined", "find_pairs", "shape_title"]
 
 TYPES = ("plane", "height_field", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 """Shapes in the order in which they stand in a pair."""
@@ -106,9 +106,7 @@ def find_pairs(
     solid = [*shapes, *(g for g in model.geometries if g.purpose == "collision")]
     without = {key: why for key, why in hulls.items() if isinstance(why, str)}
     strange = tuple(
-        f"{g.shape} {g.name!r} on {g.frame!r}, {without[g.source, g.size]}"
-        for g in solid
-        if (g.source, g.size) in without
+        f"{shape_title(g, model, shapes)}, {without[g.source, g.size]}" for g in solid if (g.source, g.size) in without
     )
     able = sorted((g for g in solid if (g.source, g.size) not in without), key=lambda g: TYPES.index(g.shape))
     explicit: dict[frozenset[str], list[ExplicitPair]] = {}
@@ -131,6 +129,17 @@ def find_pairs(
                 mixed[key] = combined(first, second)
             pairs.append(mixed[key].between(first, second))
     return tuple(pairs), LeftOut(dict(counts), strange, model.simulation.not_understood)
+
+
+def shape_title(g: Geometry, model: Model, shapes: Sequence[Geometry]) -> str:
+    """What a shape of a model, or one of further `shapes` of the world, is called in messages."""
+    if g.name:
+        return f"{g.shape} {g.name!r} on {g.frame!r}"
+    for called, those in (("scene.shapes", shapes), ("model.geometries", model.geometries)):
+        place = next((k for k, x in enumerate(those) if x is g), None)
+        if place is not None:
+            return f"{g.shape} on {g.frame!r} ({called}[{place}])"
+    return f"{g.shape} on {g.frame!r}"
 
 
 class _Rules:

@@ -21,6 +21,7 @@ from bough.simulation.arguments import (
     read_values,
     written,
 )
+from bough.simulation.interrupts import Interrupted
 from bough.simulation.state import State
 
 if TYPE_CHECKING:
@@ -74,7 +75,10 @@ def _is_plain(x: Any) -> bool:
 def in_pieces(
     sim: Simulation, count: FloatArray, begin: Sequence[Any], acting: Sequence[Any], out: State | None
 ) -> State:
-    """So many steps (...) as many calls, with the bits of one: from q, v, a, under what acts, by place."""
+    """So many steps (...) as many calls, with the bits of one: from q, v, a, under what acts, by place.
+
+    An interrupt between two calls raises `Interrupted`, with the state so far.
+    """
     (q, v, a), (tau, control, target, kp, kd, f_ext, parameters) = begin, acting
     single = is_single(q) and are_single(v, a, *acting[:-1])
     if single:
@@ -90,17 +94,24 @@ def in_pieces(
     def made(begin: Sequence[Any], steps: FloatArray) -> State:
         return sim._made((*begin, sim._dt, steps, *held), single and not rounded)
 
+    def told(made: State, taken: FloatArray, status: FloatArray) -> State:
+        whole = made._replace(taken=taken.astype(made.taken.dtype), status=status.astype(made.status.dtype))
+        return State._make(in_single(whole)) if rounded else whole
+
     ahead = max(1.0, SHORT_WORK // _states((count, q, v, a, *acting)))
     state = made((q, v, sim._zeros if a is None else a), np.minimum(count, ahead))
-    taken, status = np.asarray(state.taken), np.asarray(state.status)
-    while True:
-        left = np.where(status == 0.0, count - taken, 0.0)
-        if not left.any():
-            break
-        began = time.perf_counter()
-        state = made(state[:3], np.minimum(left, ahead))
-        ahead = max(1.0, np.floor(ahead * min(4.0, SECONDS / max(time.perf_counter() - began, 1e-9))))
-        taken, status = taken + state.taken, np.where(status == 0.0, state.status, status)
-    state = State(state.q, state.v, state.a, taken.astype(state.taken.dtype), status.astype(state.status.dtype))
-    state = State._make(in_single(state)) if rounded else state
+    reached = state, np.asarray(state.taken), np.asarray(state.status)
+    try:
+        while True:
+            state, taken, status = reached
+            left = np.where(status == 0.0, count - taken, 0.0)
+            if not left.any():
+                break
+            began = time.perf_counter()
+            state = made(state[:3], np.minimum(left, ahead))
+            ahead = max(1.0, np.floor(ahead * min(4.0, SECONDS / max(time.perf_counter() - began, 1e-9))))
+            reached = state, taken + state.taken, np.where(status == 0.0, state.status, status)
+    except KeyboardInterrupt:
+        raise Interrupted(told(*reached)) from None
+    state = told(*reached)
     return state if out is None else written(out, state)

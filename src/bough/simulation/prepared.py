@@ -32,7 +32,7 @@ from bough.simulation.arguments import (
     require_moving,
 )  # fmt: skip
 from bough.simulation.hard import hard_scene
-from bough.simulation.pairs import LeftOut
+from bough.simulation.pairs import LeftOut, shape_title
 from bough.simulation.program import RESTITUTION, measure_function, start_size, steps_function, trial_function
 from bough.simulation.roomier import Roomier
 from bough.simulation.run import Sense
@@ -105,6 +105,7 @@ class Prepared:
         elif RESTITUTION in self.parameters and not self.restitution:
             _require_restitution(self.scene, self.restitution)
         require_moving(model)
+        _ = self._numbers  # what cannot be simulated is refused now, not at the first step
         _tell_of_what_is_strange(model)
 
     def __repr__(self) -> str:
@@ -259,7 +260,7 @@ def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
         raise ModelError(f"{RESTITUTION.name!r} is a parameter, expected law='hard' with it: soft contact has none")
     for g in _touching(scene):
         if g.surface.restitution:
-            told = f"{g.shape} {g.name!r} on {g.frame!r} has restitution {g.surface.restitution:g}"
+            told = f"{shape_title(g, scene.model, scene.shapes)} has restitution {g.surface.restitution:g}"
             more = "Simulation(..., law='hard') lets things bounce"
             warn(f"{told}, which soft contact ignores: {more}", SimulationWarning)
             return

@@ -11,10 +11,12 @@ import numpy as np
 
 from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.hard.step import OVERFULL
+from bough.errors import SimulationWarning, warn
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
 from bough.kernel.tensors import fetched_numbers
 from bough.model import Model, Parameter
+from bough.reading import counted
 from bough.scalar.lazy import cached_property
 from bough.simulation.program import measure_function, start_size, steps_function
 from bough.simulation.settled import BEFORE, MORE, settled, some_states
@@ -32,6 +34,9 @@ STEPS = 4
 PLAIN = (np.ndarray, type(None), list, tuple, float, int)
 """Arguments that are of no other library."""
 
+UNTOLD = 10
+"""So many steps without room are too few to tell of."""
+
 FACTOR = 4
 """So many times the room is what is tried before room for all: that takes memory with the square of contacts."""
 
@@ -40,7 +45,7 @@ class Roomier:
     """Makes the steps for which there is no room, with more of it, and where that is too little with room for all."""
 
     def __init__(self, model: Model, scene: HardScene, given: Sequence[Parameter]) -> None:
-        self._model, self._given = model, given
+        self._model, self._given, self._scene, self._made = model, given, scene, 0
         rooms = dict.fromkeys((min(FACTOR * scene.room, scene.contacts), scene.contacts))
         self._scenes = [replace(scene, room=room) for room in rooms]
 
@@ -72,6 +77,7 @@ class Roomier:
             some[:3] = [x[waiting] for x in whole[:3]]
             some[STEPS] = np.ones_like(whole[3][waiting])
             *now, taken, status = _first_that_has_room(self._steps, some)
+            self._tell()
             taken = taken + whole[3][waiting]
             left = np.where(status == 0.0, wanted[waiting] - taken, 0.0)
             *now, more, later = go_on(*now, some[3], left, *some[STEPS + 1 :], None, True)
@@ -79,6 +85,16 @@ class Roomier:
                 x[waiting] = y
             waiting = np.asarray(whole[4] == OVERFULL)
         return State(*whole)
+
+    def _tell(self) -> None:
+        """Count a step that was made here, and warn when there have been many."""
+        self._made += 1
+        if self._made == UNTOLD + 1:
+            room, most = self._scene.room, self._scene.contacts
+            told = f"more than {counted(room, 'contact')} at a time in {self._model.name!r}"
+            slow = "such steps are made one by one, several times slower"
+            more = f"Simulation(..., max_contacts={min(2 * room, most)}) has room for more, of {most} that could touch"
+            warn(f"{told}: {slow}; {more}", SimulationWarning)
 
     def measured(self, given: Sequence[Any], usual: Function, settles: bool) -> tuple[FloatArray, ...]:
         """What is measured in states, in some of which there is no room; under impulses that hold if it `settles`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
+from bough.simulation.interrupts import Interrupted
 from bough.simulation.progress import progress
 from bough.simulation.state import State
 from bough.simulation.trajectory_reading import require_running
@@ -68,19 +69,19 @@ class Run:
 
     def go(self, total: int, every: int, show_progress: bool | None) -> None:
         """Make all steps, and keep a sample every so many."""
-        done, total, self._spacing = self._first, self._first + total, every * self._dt
+        first, done, end, self._spacing = self._first, self._first, self._first + total, every * self._dt
         with progress(total, show_progress) as tell:
             try:
-                while done < total and not (self.status.size and self.status.all()):
-                    ahead = min(every - done % every, total - done) if self._watch is None else 1
+                while done < end and not (self.status.size and self.status.all()):
+                    ahead = min(every - done % every, end - done) if self._watch is None else 1
                     if self._controller is not None:
                         ahead = min(ahead, self._hold - done % self._hold)
                     self._advance(done, ahead, done % every == 0 or done == self._first)
                     done += ahead
                     over = self._watch is not None and bool(self.status.size) and bool(self.status.all())
-                    if over or done % every == 0 or done == total:
+                    if over or done % every == 0 or done == end:
                         self._keep(float(self.stopped.max()) if over else done * self._dt)
-                    tell(done)
+                    tell(done - first)
             except KeyboardInterrupt:
                 self.status = np.where(self.status == 0, INTERRUPTED, self.status)
                 if self._done * self._dt > self.times[-1]:
@@ -161,13 +162,27 @@ class Run:
         if sampled:
             self._given.append(acting)
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
-        before, running = self._state, self.status == 0
-        self._state = self._step(before.q, before.v, steps=steps, a=before.a, **acting)
-        self._done = done + ahead
-        self.taken = self.taken + np.asarray(self._state.taken, np.int64)
-        self.status = np.where(running, np.asarray(self._state.status, np.int64), self.status)
-        self.stopped = np.where(running, self.taken * self._dt, self.stopped)
-        if self._watch is not None:
-            self._state, ended = self._watch.after(done * self._dt, before, self._state, self.status == 0)
-            self.status = np.where(ended < np.inf, ENDED, self.status)
-            self.stopped = np.minimum(self.stopped, ended)
+        before = self._state
+        try:
+            made = self._step(before.q, before.v, steps=steps, a=before.a, **acting)
+        except Interrupted as interrupt:
+            made = interrupt.state
+            self._go_to(made, done + int(np.max(made.taken, initial=0)), None)
+            raise
+        ended = None
+        if self._watch is not None:  # which may be interrupted: then the step was not made
+            going = (self.status == 0) & (np.asarray(made.status) == 0.0)
+            made, ended = self._watch.after(done * self._dt, before, made, going)
+        self._go_to(made, done + ahead, ended)
+
+    def _go_to(self, state: State, done: int, ended: FloatArray | None) -> None:
+        """Be in a state after so many steps, some states of which `ended` by an event at a time, if it is finite.
+
+        It happens all at once, since an interrupt may come between two calls.
+        """
+        running, taken = self.status == 0, self.taken + np.asarray(state.taken, np.int64)
+        status = np.where(running, np.asarray(state.status, np.int64), self.status)
+        stopped = np.where(running, taken * self._dt, self.stopped)
+        if ended is not None:
+            status, stopped = np.where(ended < np.inf, ENDED, status), np.minimum(stopped, ended)
+        self._state, self._done, self.taken, self.status, self.stopped = state, done, taken, status, stopped

@@ -22,9 +22,9 @@ from bough.reading import instance, known_name, listed, number, shown, truth
 from bough.scalar.lazy import cached_property
 from bough.simulation.hulls import Hull, Hulls, find_hulls
 from bough.simulation.overlaps import overlapping
-from bough.simulation.pairs import LeftOut, Pair, find_pairs
+from bough.simulation.pairs import LeftOut, Pair, find_pairs, shape_title
 
-__all__ = ["Scene", "require_scene_of"]
+__all__ = ["Scene", "pair_title", "require_scene_of"]
 
 OVERLAP = "overlapping with all coordinates at zero; Scene(…, overlapping=True) keeps them"
 """Why shapes that overlap do not touch."""
@@ -80,9 +80,10 @@ class Scene:
         instance(self.model, "the model", Model)
         require_all_rigid(self.model, "a scene")
         shapes = listed(self.shapes, "shapes", "geometries")
-        for g in shapes:
+        for k, g in enumerate(shapes):
             if instance(g, "a shape of the world", Geometry).body != 0:
-                raise ModelError(f"shape {g.name!r} of the world is on body {g.body}, expected 0, the base")
+                told = f"shape {g.name!r} of the world" if g.name else f"{g.shape}, shapes[{k}] of the world,"
+                raise ModelError(f"{told} is on body {g.body}, expected 0, the base")
         exclude = []
         named = [g.name for g in (*shapes, *self.model.geometries) if g.name and g.purpose == "collision"]
         known = tuple(dict.fromkeys((*self.model.frame_names, *named)))
@@ -239,7 +240,7 @@ class Scene:
         return replace(self, shapes=tuple(shapes))
 
     def excluding(self, first: str, second: str) -> Scene:
-        """Exclude contact between two bodies, frames or shapes, by name.
+        """Exclude contact between two bodies, frames or shapes, by name; a name stands for all shapes that have it.
 
         Examples
         --------
@@ -329,6 +330,11 @@ def _upright(n: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dty
         return _upright(-n) @ np.diag([1.0, -1.0, -1.0])
     c = 1.0 / (1.0 + z)
     return np.array([[1.0 - c * x * x, -c * x * y, x], [-c * x * y, 1.0 - c * y * y, y], [-x, -y, z]])
+
+
+def pair_title(scene: Scene, pair: Pair) -> str:
+    """What the two shapes of a pair are called in messages."""
+    return " and ".join(shape_title(g, scene.model, scene.shapes) for g in (pair.first, pair.second))
 
 
 def require_scene_of(model: Model, scene: Scene, error: type[BoughError] = ModelError) -> None:

@@ -14,6 +14,7 @@ from bough.kernel.configuration import difference, neutral
 from bough.kernel.kinematics import accelerations, placements, velocities
 from bough.model import Model, Sensor
 from bough.model.sensor import SENSORS
+from bough.model.simulation import UNBOUNDED
 from bough.simulation.sensor_inertias import Inertias
 
 __all__ = ["Measured", "readings", "sensor_parts"]
@@ -121,10 +122,10 @@ class _Reading:
         length, rate = ((values * gear).sum(axis=-1, keepdims=True) for values in (here, self._v[..., v]))
         if sensor.kind != "actuatorfrc":
             return np.asarray(length if sensor.kind == "actuatorpos" else rate)
-        control = self._acting.get("control")
-        if control is None:  # no actuator acts
+        control, off = self._acting.get("control"), self._model.simulation.switched_off
+        if control is None or "actuation" in off:  # no actuator acts
             return np.zeros_like(length)
-        (low, high), (least, most) = x.ctrlrange, x.forcerange
+        (low, high), (least, most) = UNBOUNDED if "clampctrl" in off else x.ctrlrange, x.forcerange
         u = np.clip(np.asarray(control, np.float64)[..., k : k + 1], low, high)
         force = x.gain * u + x.bias[0] + x.bias[1] * length + x.bias[2] * rate
         return np.broadcast_to(np.clip(force, least, most), length.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,7 @@ class Simulation(Stepped):
         Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces.
     max_contacts
         Number of simultaneous contacts for which a step of hard contact is compiled; fewer are faster. States with more
-        contacts use another program, one step at a time. Default: 16.
+        contacts use another program, one step at a time, several times slower: a warning tells of it. Default: 16.
     parameters
         Names of numbers of the model that each state provides, as for `bough.function`: "mass of hand", "damping of
         knee", "gravity", …; also "friction" and (hard contact) "restitution", which are factors for all contacts. They
@@ -264,7 +265,10 @@ class Simulation(Stepped):
         often = whole_number(hold, "hold", least=1)
         if resume is None and integrator in (None, self.integrator, ADAPTIVE):  # others tell themselves
             tell_of_open_loops(self.model, start)
-        total, every = samples = read_times(duration, rate, self.dt, 8 + start.nbytes + velocity.nbytes)
+        remembers = self.law == "hard" and self._sense is not None
+        size = 8 + start.nbytes + velocity.nbytes
+        size += math.prod(start.shape[:-1]) * self._zeros.size * velocity.itemsize if remembers else 0
+        total, every = samples = read_times(duration, rate, self.dt, size)
         if integrator == ADAPTIVE:
             orders = Orders(self.model, self.parameters, start.shape[:-1], acting, asked, often * self.dt)
             with interrupted_once(resume is not None):
@@ -279,8 +283,7 @@ class Simulation(Stepped):
                 show_progress=show_progress, **acting
             )  # fmt: skip
         watch = Watch(self.model, watched, self.dt) if watched else None
-        known = self.law == "hard" and self._sense is not None
-        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch, known)
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, asked, often, resume, watch, remembers)
         with interrupted_once(resume is not None):
             run.go(total, every, show_progress)
             return run.trajectory(self.scene, self._sense)

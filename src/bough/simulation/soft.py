@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -65,7 +66,7 @@ def soft_scene(
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse, given)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
-        loop_joints=tuple(loop_joints(model, q, inverse, partial(_of_joint, model))),
+        loop_joints=tuple(loop_joints(model, q, inverse, partial(_softness, model))),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
         bounds=tuple(_bounds(model)),
         servos=tuple(_servos(model)),
@@ -169,25 +170,18 @@ def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Can
     sides = [side_of(m, g, scene.hull(g)) for g in (pair.first, pair.second)]
     if sides[1].body == 0:
         sides = sides[::-1]
-    what = f"{pair.first.name!r} and {pair.second.name!r}"
-    softness = _softness(scene.model, pair.solref, pair.solimp, what)
-    if any(pair.solreffriction):
-        raise ModelError(f"{what}: solreffriction is {pair.solreffriction}, expected (0, 0): friction as the normal")
+    softness = _softness(scene.model, pair)
+    if pair.condim > 1 and scene.model.simulation.cone == "elliptic":  # pyramids have one reference, as in MuJoCo
+        softness = replace(softness, friction_solref=(pair.solreffriction[0], pair.solreffriction[1]))
     weight = max(weights[pair.first] + weights[pair.second], LEAST_WEIGHT)
     apart = 0.0 if sides[0].body == 0 else weights.apart(sides)
     return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight, apart)
 
 
-def _softness(model: Model, solref: Sequence[float], solimp: Sequence[float], what: str) -> Softness:
-    if 8.0 * solimp[4] != round(8.0 * solimp[4]):
-        raise ModelError(f"{what}: the power of solimp is {solimp[4]}, expected a multiple of 1/8 for simulation")
-    a, b = solref
-    low, high, width, bend, power = solimp
+def _softness(model: Model, given: Given | Pair) -> Softness:
+    a, b = given.solref
+    low, high, width, bend, power = given.solimp
     return Softness((a, b), (low, high, width, bend, power), "refsafe" not in model.simulation.disabled)
-
-
-def _of_joint(model: Model, given: Given, what: str) -> Softness:
-    return _softness(model, given.solref, given.solimp, what)
 
 
 def _dofs(model: Model) -> list[tuple[JointEntry, int, int]]:
@@ -209,7 +203,7 @@ def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
         first, start = start, start + own.nq
         place, rate = rate, rate + own.nv
         turned = _turning(own)
-        soft = _of_joint(model, entry.limit_softness, f"limits of joint {entry.name!r}")
+        soft = _softness(model, entry.limit_softness)
         for k in range(own.nv if own.nq == own.nv else turned):
             q, ratio, offset = int(c.q_source[first + k]), float(c.q_ratio[first + k]), float(c.q_offset[first + k])
             v = int(c.v_source[place + k])
@@ -229,7 +223,7 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
     along = _along_rows(model, inverse) if any(isinstance(c, Tie) for c in model.constraints) else []
     for c in (c for c in model.constraints if c.rows):  # a loop of a free joint holds nothing
         row += c.rows
-        soft = _of_joint(model, c.softness, f"constraint {c.name!r}")
+        soft = _softness(model, c.softness)
         if isinstance(c, Loop):
             linear, angular = (
                 sum(weights.of_body(side.body)[k] for side in (c.predecessor, c.successor)) for k in (0, 1)
@@ -261,7 +255,7 @@ def _frictions(model: Model, inverse: NDArray[np.float64], given: Sequence[Param
     rows, bodies = [], {p.body for p in given if p.what == "friction"}
     for entry, _, v in _dofs(model):
         body = model.joint_names.index(entry.name) + 1
-        soft = _of_joint(model, entry.friction_softness, f"dry friction of joint {entry.name!r}")
+        soft = _softness(model, entry.friction_softness)
         together = 3 if isinstance(entry.joint, Spherical | Free) else 1  # MuJoCo takes one mass for all three axes
         for k, most in enumerate(entry.friction):
             if most > 0.0 or body in bodies:

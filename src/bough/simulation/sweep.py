@@ -21,6 +21,7 @@ from bough.simulation.sweep_job import RAISED, Finished
 from bough.simulation.sweep_plot import plot_sweep
 from bough.simulation.sweep_store import Store, opened, record_of, stored
 from bough.simulation.sweep_workers import Done, client_of, run_here, run_there
+from bough.simulation.trajectory_files import label_name
 from bough.simulation.trajectory_reading import STATUS_NAMES
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Sweep:
     ----------
     axes
         For each batch axis, the names and labels (n,) of what varies. The axis of a table is called "case" and has one
-        name per column. Controllers are labelled by name, whole arrays by index.
+        name per column. Controllers are labelled by name, rows of numbers by text: "0, 0, -9.81".
 
     Examples
     --------
@@ -99,15 +100,15 @@ class Sweep:
     def to_xarray(self) -> Dataset:
         """Return the arrays as an xarray dataset whose dimensions are named like the axes (needs the extra ``xarray``).
 
-        For results larger than memory, use ``xarray.open_zarr("runs.zarr")``.
+        Labels that are called like an array of the dataset ("q", "tau", …) are called "q of run" and so on. For results
+        larger than memory, use ``xarray.open_zarr("runs.zarr")``.
         """
-        data = self.trajectory.to_xarray()
-        old = ["state"] if len(self.axes) == 1 else [f"state_{k}" for k in range(len(self.axes))]
-        data = data.rename(dict(zip(old, (name for name, _ in self.axes), strict=True)))
         labels: dict[str, Any] = {
-            name: (axis, values) for axis, columns in self.axes for name, values in columns.items()
+            label_name(name): (label_name(axis), x) for axis, columns in self.axes for name, x in columns.items()
         }
-        return data.drop_vars(labels).assign_coords(labels)
+        old = ["state"] if len(self.axes) == 1 else [f"state_{k}" for k in range(len(self.axes))]
+        dims = dict(zip(old, (label_name(axis) for axis, _ in self.axes), strict=True))
+        return self.trajectory.to_xarray().drop_vars(labels).rename(dims).assign_coords(labels)
 
     def plot(self, *what: str, by: str | None = None) -> Figure:
         """Plot the runs over time with Matplotlib, coloured by label (needs the extra ``plot``).

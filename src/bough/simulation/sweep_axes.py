@@ -27,6 +27,9 @@ __all__ = ["Axes", "Part", "Runs", "parts_of"]
 CASE, CONTROLLER = "case", "controller"
 """What the axis of a table is called, and what stands for functions in place of numbers."""
 
+MOST_TOLD = 4
+"""Numbers of a row that its label tells."""
+
 Shapes = dict[str, list[tuple[int, ...]]]
 """Shapes that a value may have, by name."""
 
@@ -60,9 +63,9 @@ class Runs:
 
     @property
     def axes(self) -> Axes:
-        """What differs along each axis: numbers as they are, functions by name, what is no number by its place."""
+        """What differs along each axis: numbers as they are, functions by name, rows of numbers as text."""
         return tuple(
-            (axis, {name: x if x.ndim == 1 else np.arange(len(x)) for name, x in columns.items()})
+            (axis, {name: x if x.ndim == 1 else _row_titles(x) for name, x in columns.items()})
             for axis, columns in self._columns
         )
 
@@ -123,6 +126,16 @@ def parts_of(shape: tuple[int, ...], chunks: tuple[int, ...]) -> list[Part]:
 
 ROWS = ("tau", "control", "target", "kp", "kd", "f_ext")
 """What acts, given whole for each run."""
+
+
+def _row_titles(rows: FloatArray) -> NDArray[np.str_]:
+    """What rows of numbers are called, each otherwise: where the first few numbers are not all, by its place too."""
+    told = [[f"{x:g}" for x in row[:MOST_TOLD]] for row in rows.reshape(len(rows), -1).tolist()]
+    whole = rows[0].size <= MOST_TOLD
+    titles = [", ".join(row if whole else [*row, "…"]) for row in told]
+    if not whole or len(set(titles)) < len(titles):
+        titles = [f"{k}: {title}" for k, title in enumerate(titles)]
+    return np.array(titles)
 
 
 class _Names(NamedTuple):

@@ -23,6 +23,7 @@ from bough.reading import shown
 from bough.simulation.run import INTERRUPTED
 from bough.simulation.sweep_axes import Axes, Runs, parts_of
 from bough.simulation.sweep_job import RAISED, SAMPLES, Finished
+from bough.simulation.trajectory_files import label_name
 
 if TYPE_CHECKING:
     from bough.simulation.scene import Scene
@@ -180,7 +181,8 @@ class ZarrStore(Store):
         names = {k: x for k, x in coordinate_names(model, len(model.actuators)).items() if x}
         labels = {"time": ("time", self.times)}
         labels |= {dim: (dim, np.array(names[name])) for name, dim in SAMPLES.items() if name in names}
-        labels |= {name: (axis, x) for axis, columns in self.axes for name, x in columns.items()}
+        axes = [(label_name(axis), columns) for axis, columns in self.axes]
+        labels |= {label_name(name): (axis, x) for axis, columns in axes for name, x in columns.items()}
         for name, (dim, x) in labels.items():
             if name not in self._group:
                 self._create(name, [dim], data=x)
@@ -195,7 +197,7 @@ class ZarrStore(Store):
             return self._group[name]
         lead, dims = ((len(self.times),), ["time"]) if name in SAMPLES else ((), [])
         shape, chunks = (*lead, *self.shape, *last), (*lead, *self._chunks, *last)
-        dims += [*(axis for axis, _ in self.axes), *([SAMPLES[name]] if last else [])]
+        dims += [*(label_name(axis) for axis, _ in self.axes), *([SAMPLES[name]] if last else [])]
         array = self._create(name, dims, shape=shape, chunks=chunks, dtype=dtype)
         array[...] = value
         return array

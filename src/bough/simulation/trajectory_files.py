@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["dataset_of", "joints_of", "load", "other_joints", "save"]
+__all__ = ["dataset_of", "joints_of", "label_name", "load", "other_joints", "save"]
 
 KIND = "bough trajectory 1"
 """What the member "format" of a file says."""
@@ -45,6 +45,9 @@ ARRAYS = (
     "time", "q", "v", "tau", "control", "status", "taken", "contact_forces", "stopped", "sensors",
     "a_last", "scene",
 )  # fmt: skip
+OF_DATASETS = (*ARRAYS, "coordinate", "dof", "actuator", "contact", "component", "reading")
+"""What arrays and dimensions of datasets are called, and nothing else."""
+
 EVENTS = ("event_names", "event_times", "event_states", "event_q", "event_v")
 """Of all events: what they are called (E,), when they were (E,), which state they are of (E, axes), its q and its v."""
 
@@ -227,6 +230,11 @@ def _compare(members: dict[str, NDArray[Any]], model: Model, strict: bool) -> No
         raise LoadError(f"it is of another model: {what} (strict=False loads it anyway)")
 
 
+def label_name(name: str) -> str:
+    """What a label of states is called in a dataset, whose arrays and dimensions have names of their own."""
+    return f"{name} of run" if name in OF_DATASETS else name
+
+
 def dataset_of(trajectory: Trajectory) -> Dataset:
     """An xarray dataset, with names as labels."""
     try:
@@ -253,5 +261,5 @@ def dataset_of(trajectory: Trajectory) -> Dataset:
             labels[f"{name}_unit"] = (dim, list(trajectory.units[name]))
     if "contact_forces" in data:
         data["contact_forces"] = (*data["contact_forces"], {"units": "N"})
-    labels |= {name: (states, x) for name, x in trajectory.labels.items() if name not in labels}
+    labels |= {label_name(name): (states, x) for name, x in trajectory.labels.items()}
     return xarray.Dataset(data, labels, {"model": trajectory.model.name})

@@ -64,7 +64,8 @@ class Contacts:
         self, layout: Layout, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
     ) -> None:
         self.layout, self._bodies, self.friction, self._v = layout, len(world.bodies), friction, v
-        self.rate = None if layout.softness is None else rate_and_spring(layout.softness, dt)[0]
+        alike = layout.softness is not None and layout.softness.of_friction is None
+        self.rate = rate_and_spring(layout.softness, dt)[0] if alike and layout.softness is not None else None
         self.several_trees = sum(not parent for parent in world.parents) > 1
         self._stiffness: tuple[Scalar, Scalar] = (0.0, 0.0)
         if not layout.touches:
@@ -283,7 +284,8 @@ class Contacts:
         weight = grip.weighted(gather(group.base, k))
         place = point.point - self.origin(gather_index(group.bodies[1], k))
         grip.put(-point.distance, place, point.axes)
-        grip.put_reference(B, K * d * depth)
+        of_friction = group.softness.of_friction
+        grip.put_reference(B, K * d * depth, B if of_friction is None else rate_and_spring(of_friction, dt)[0])
         grip.press(d / ((1.0 - d) * weight))
 
     def _shape(self, group: ShapeGroup, side: int, k: Index) -> Shape:

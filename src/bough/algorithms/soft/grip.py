@@ -100,8 +100,9 @@ class Grip:
         """
         normal, *others = self.along(motions)
         if rates is not None:
-            B = self._memory.rates[self.k]
-            normal, *others = [a + B * v for a, v in zip((normal, *others), self.along(rates), strict=True)]
+            B, (speed, *speeds) = self._memory.rates[self.k], self.along(rates)
+            rubbing = self._memory.rubbing[self.k] if self.group.two_rates else B
+            normal, others = normal + B * speed, [a + rubbing * v for a, v in zip(others, speeds, strict=True)]
         x = [normal + self._memory.springs[self.k], *others]
         self.write("x", x)
         return x
@@ -186,9 +187,13 @@ class Grip:
         write_at(m.points, self.k * 3, point.parts)
         write_at(m.axes, self.k * (3 * count), [x for axis in axes[:count] for x in axis.parts])
 
-    def put_reference(self, rate: Scalar, spring: Scalar) -> None:
-        """Write what its reference acceleration is made of: - `rate` J v, and along the normal - `spring`."""
+    def put_reference(self, rate: Scalar, spring: Scalar, rubbing: Scalar) -> None:
+        """Write what its reference acceleration is made of: - `rate` J v - `spring` along the normal, and of friction
+        - `rubbing` J v.
+        """
         self._memory.rates[self.k], self._memory.springs[self.k] = rate, spring
+        if self.group.two_rates:
+            self._memory.rubbing[self.k] = rubbing
 
     @property
     def left(self) -> Scalar:
@@ -221,6 +226,7 @@ class Memory:
     axes: Array
     rates: Array
     springs: Array
+    rubbing: Array  # where friction has a rate of its own
     x: Array
     y: Array
 
@@ -228,7 +234,7 @@ class Memory:
 def new_memory(group: TouchGroup) -> Memory:
     """Memory for the contacts of a group, none of which touches."""
     room, rows = group.room, group.law.rows
-    sizes = 1, 3, 3 * min(rows, 3), 1, 1, rows, rows
+    sizes = 1, 3, 3 * min(rows, 3), 1, 1, int(group.two_rates), rows, rows
     left = array(room if group.between else 0)
     return Memory(array(room), array(group.blocks), left, *(unguarded(size * room, zeros=False) for size in sizes))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bough.scalar import Scalar, absolute, both, either, maximum, minimum, negation, select, sqrt
@@ -52,15 +52,23 @@ class Softness:
         bends, and its power.
     safe
         Whether a time constant is at least two time steps, as in MuJoCo unless "refsafe" is disabled.
+    friction_solref
+        solref of the rows of friction of a contact, of which only the damping acts; zeros: that of the normal.
     """
 
     solref: tuple[float, float] = (0.02, 1.0)
     solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
     safe: bool = True
+    friction_solref: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def of_friction(self) -> Softness | None:
+        """That of the rows of friction, if it is another one."""
+        return replace(self, solref=self.friction_solref) if any(self.friction_solref) else None
 
 
 def impedance(s: Softness, r: Scalar) -> Scalar:
-    """d(r): 0 gives way at once, 1 not at all. The power is a multiple of an eighth."""
+    """d(r): 0 gives way at once, 1 not at all. Up to the bend it is a power of r, from there on one of 1 - r."""
     low, high = (min(max(x, LEAST_IMPEDANCE), MOST_IMPEDANCE) for x in s.solimp[:2])
     width, power = max(s.solimp[2], 0.0), max(s.solimp[4], 1.0)
     bend = min(max(s.solimp[3], LEAST_IMPEDANCE), MOST_IMPEDANCE)
@@ -69,9 +77,9 @@ def impedance(s: Softness, r: Scalar) -> Scalar:
     x = minimum(absolute(r) * (1.0 / width), 1.0)
     if power == 1:
         return low + x * (high - low)
-    near = _power(x, power) * (1.0 / bend ** (power - 1))
-    far = 1.0 - _power(1.0 - x, power) * (1.0 / (1.0 - bend) ** (power - 1))
-    return low + select(x <= bend, near, far) * (high - low)
+    is_near = x <= bend
+    part = _power(select(is_near, x * (1.0 / bend), (1.0 - x) * (1.0 / (1.0 - bend))), power)
+    return low + select(is_near, bend * part, 1.0 - (1.0 - bend) * part) * (high - low)
 
 
 def rate_and_spring(s: Softness, dt: Scalar) -> tuple[Scalar, Scalar]:
@@ -85,17 +93,20 @@ def rate_and_spring(s: Softness, dt: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _power(x: Scalar, power: float) -> Scalar:
-    """x to a power that is a multiple of an eighth, by products and square roots."""
-    whole = int(power)
-    result = x
-    for _ in range(whole - 1):
-        result = result * x
-    root, part = x, power - whole
-    for share in (0.5, 0.25, 0.125):
-        if part:
-            root = sqrt(root)
-            if part >= share:
-                result, part = result * root, part - share
+    """x, from 0 to 1, to a power of at least 1: squares for its whole part, and at most 52 roots for the rest."""
+    whole, part = int(power), power - int(power)
+    result: Scalar = 1.0
+    square, root, share = x, x, 0.5
+    while whole:
+        if whole & 1:
+            result = result * square
+        whole >>= 1
+        square = square * square if whole else square
+    while part:
+        root = sqrt(root)
+        if part >= share:
+            result, part = result * root, part - share
+        share *= 0.5
     return result
 
 

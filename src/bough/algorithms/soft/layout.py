@@ -37,6 +37,7 @@ class TouchGroup:
     places: tuple[Table, Table]  # of these bodies among those that may touch anything
     mu: Table  # one for each row but the first of each contact
     block: Table  # of each contact
+    two_rates: bool  # whether there are contacts whose friction has a reference of its own
 
     @property
     def blocks(self) -> int:
@@ -158,7 +159,8 @@ def _touch_group(
     count, members = len(members), filled(members)
     mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
     tables = (*_bodies(members, pushed), mu, _integers([k // BLOCK for k in range(len(members))]))
-    return TouchGroup(TouchLaw(rows, scene.friction), between, number, count, *tables)
+    two_rates = any(c.softness.of_friction is not None for c in members)
+    return TouchGroup(TouchLaw(rows, scene.friction), between, number, count, *tables, two_rates)
 
 
 def filled(members: Sequence[M]) -> list[M]:

@@ -96,6 +96,7 @@ def _pair(m: Compiled, k: int) -> ExplicitPair:
     names = m.answer["geom_names"]
     first, second = (names[m[side][k]] for side in ("pair_geom1", "pair_geom2"))
     soft = _softness(_numbers(m["pair_solref"][k]), _numbers(m["pair_solimp"][k]), float(m["pair_margin"][k]))
+    rubbing = _numbers(m["pair_solreffriction"][k])
     return ExplicitPair(
         first,
         second,
@@ -105,7 +106,7 @@ def _pair(m: Compiled, k: int) -> ExplicitPair:
         solimp=soft.solimp,
         margin=soft.margin,
         gap=float(m["pair_gap"][k]),
-        solreffriction=_numbers(m["pair_solreffriction"][k]),
+        solreffriction=rubbing if (rubbing[0] > 0) == (rubbing[1] > 0) else (0.0, 0.0),  # as MuJoCo takes them
     )
 
 
@@ -176,6 +177,9 @@ def _not_understood(m: Compiled) -> Iterator[str]:
             yield f"actuatorfrcrange {low:g} {high:g} of joint {name!r}: only symmetric ranges are supported"
     if m.any("tendon_limited"):
         yield "limits of tendons"
+    moved = [name for k, name in enumerate(m.bodies) if m["body_mocapid"][k] >= 0]
+    if moved:
+        yield f"mocap bodies, which stay where the file has them: {', '.join(map(repr, moved[:4]))}"
     fields = [name or f"geom {k}" for k, name in enumerate(m.answer["geom_names"]) if m.is_field(k)]
     if fields:
         yield f"height fields whose files are not there, or signed distance fields: {', '.join(map(repr, fields))}"
