@@ -17,7 +17,7 @@ from bough.algorithms.contacts import Place, contact_terms
 from bough.algorithms.crba import crba
 from bough.algorithms.joint_bounds import Bounds, bounded_force, bounded_rows
 from bough.algorithms.limits import LimitSides, LimitTerms, limit_rows, limit_sides, limited_joints, limited_loops
-from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
+from bough.algorithms.loops import constraint_terms, drop_held, loop_drives, loop_motions
 from bough.algorithms.response import TreeResponse, response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.complementarity import ContactRows
@@ -119,6 +119,7 @@ def rows_in_state(
     n, rows = m.model.nv, contact_rows(m.model, plan)
     count = rows.count
     touch, closed = contact_terms(m, plan.pairs, q, v, place, rows.axes), constraint_terms(m, q, v)
+    drop_held(m, closed)
     J = array(count * n)
     fill(J, rows.touch * n, lambda k: touch.matrix[k])
     fill(Part(J, rows.touch * n), rows.loops * n, lambda k: closed.matrix[k])

@@ -27,19 +27,23 @@ from bough.scalar import (
     Scalar,
     Symbolic,
     Table,
+    absolute,
     array,
     each,
     gather,
     gather_index,
     loop,
     maximum,
+    select,
 )
+from bough.scalar.tolerances import SINGULAR_VALUE
 from bough.spatial import ZERO, Force, Matrix, Motion, Transform, Vector
 
 __all__ = [
     "Closing",
     "closings",
     "constraint_terms",
+    "drop_held",
     "loop_drives",
     "loop_motions",
     "loop_rates",
@@ -170,6 +174,38 @@ def loop_drives(m: Mechanism, B: Array, forces: Sequence[Scalar]) -> Array:
 
     loop(n, add, ())
     return result
+
+
+def drop_held(m: Mechanism, terms: Terms) -> None:
+    """Make rows zero whose entries are nothing beside those of the other rows of the same loop and unit.
+
+    Joints hold what they are about: with forces along them, a planar mechanism whose axes are not quite parallel would
+    be locked. Rank tests take such rows for rounding; this is for who makes none.
+    """
+    n, row = m.model.nv, 0
+    groups = row_groups(m)
+    for constraint in m.model.constraints:
+        rows = range(row, row + constraint.rows)
+        row += constraint.rows
+        for i in rows if isinstance(constraint, Loop) else ():
+            others = [r for r in rows if groups[r] == groups[i] and r != i]
+            share: Scalar = loop(n, partial(_moved_by, terms.matrix, n, i, others), 0.0) if others else 1.0
+            each(n, partial(_scale, terms.matrix, i * n, share))
+            for values in (terms.errors, terms.rates, terms.bias):
+                _scale(values, i, share, 0)
+
+
+def _moved_by(matrix: Array, n: int, i: int, others: Sequence[int], k: Index, moves: Scalar) -> Scalar:
+    """1 if a row has an entry of a column that counts beside those of others, or had one before; else 0."""
+    largest: Scalar = 0.0
+    for r in others:
+        largest = maximum(largest, absolute(matrix[r * n + k]))
+    moved: Scalar = select(absolute(matrix[i * n + k]) > largest * SINGULAR_VALUE, 1.0, moves)
+    return moved
+
+
+def _scale(values: Array, start: int, share: Scalar, k: Index) -> None:
+    values[start + k] = values[start + k] * share
 
 
 def row_groups(m: Mechanism) -> list[int]:

@@ -21,7 +21,7 @@ from bough.algorithms.hard.contacts import AXES, HardContacts
 from bough.algorithms.hard.scene import KEPT, HardScene, hard_rows
 from bough.algorithms.joint_bounds import bounded_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
-from bough.algorithms.loops import constraint_terms
+from bough.algorithms.loops import constraint_terms, drop_held
 from bough.algorithms.response import TreeResponse, response
 from bough.algorithms.soft.joint_rows import held_force
 from bough.algorithms.soft.scene import FrictionRow
@@ -108,6 +108,8 @@ class HardProblem:
             J = array(rows.count * n)
         self.contacts.fill_rows(J, n)
         closed = constraint_terms(m, q, v) if rows.loops else Terms(0, [], [], [], [], [])
+        if rows.loops:
+            drop_held(m, closed)
         for k in range(rows.loops * n):
             J[rows.touch * n + k] = closed.matrix[k]
         self.errors = [closed.errors[r] for r in range(rows.loops)]
