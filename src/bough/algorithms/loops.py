@@ -182,14 +182,14 @@ def drop_held(m: Mechanism, terms: Terms) -> None:
     Joints hold what they are about: with forces along them, a planar mechanism whose axes are not quite parallel would
     be locked. Rank tests take such rows for rounding; this is for who makes none.
     """
-    n, row = m.model.nv, 0
+    n, row, none = m.model.nv, 0, 0.0  # type: int, int, Scalar
     groups = row_groups(m)
     for constraint in m.model.constraints:
         rows = range(row, row + constraint.rows)
         row += constraint.rows
         for i in rows if isinstance(constraint, Loop) else ():
             others = [r for r in rows if groups[r] == groups[i] and r != i]
-            share: Scalar = loop(n, partial(_moved_by, terms.matrix, n, i, others), 0.0) if others else 1.0
+            share: Scalar = loop(n, partial(_moved_by, terms.matrix, n, i, others), none) if others else 1.0
             each(n, partial(_scale, terms.matrix, i * n, share))
             for values in (terms.errors, terms.rates, terms.bias):
                 _scale(values, i, share, 0)
