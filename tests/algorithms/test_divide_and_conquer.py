@@ -78,6 +78,20 @@ def test_a_joint_that_moves_nothing_is_refused_by_name(rng: np.random.Generator)
         in_rounds(model, *state(model, rng))
 
 
+def test_two_hinges_on_one_line_are_refused_by_name(rng: np.random.Generator) -> None:
+    """Each body is a run of its own, whose pivot has none beside it: rounding leaves it small, but not zero."""
+    axis = np.array([0.3, -0.5, 0.8]) / np.linalg.norm([0.3, -0.5, 0.8])
+    b = bough.Builder()
+    b.add("arm", bough.joints.Prismatic("x"), mass=1.0, com=(0.1, 0.2, 0.3), inertia=0.1)
+    b.add("between", bough.joints.Revolute(axis), "arm", at=(0.2, 0.1, 0.5))
+    b.add("hand", bough.joints.Revolute(axis), "between", mass=1.0, com=(0.4, -0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+    b.add("slide", bough.joints.Prismatic("y"), "hand", at=(0.1, 0.2, 0.3), mass=1.0, inertia=0.1)
+    model = b.build()
+    for _ in range(5):
+        with pytest.raises(SingularError, match="joint 'between' moves nothing"):
+            in_rounds(model, *state(model, rng))
+
+
 def test_batches_types_and_out_are_as_everywhere(rng: np.random.Generator) -> None:
     model = bough.trees.topologies.chain(9)
     q, v = rng.uniform(-1.0, 1.0, (4, 9)), rng.normal(size=9)

@@ -171,3 +171,21 @@ def test_frames_that_cannot_move_in_all_directions_have_no_inertia() -> None:
     inverse = bough.operational_space_inertia(model, [0.3], "arm", inverse=True)
     J = bough.jacobian(model, [0.3], "arm")
     assert_close(inverse, J @ J.T / (0.1 + 0.25), EXACT, axes=2)
+
+
+@pytest.mark.parametrize("parameters", [(), ("mass of b2",)])
+def test_frames_that_cannot_move_in_all_directions_have_no_inertia_whatever_the_way_to_it(
+    parameters: tuple[str, ...],
+) -> None:
+    """Seven joints, of which only three turn: rounding leaves pivots that are not zero."""
+    b = bough.Builder()
+    for k in range(7):
+        joint = bough.joints.Revolute("xyz"[k % 3]) if k < 2 else bough.joints.Prismatic("xyz"[k % 3])
+        b.add(f"b{k}", joint, f"b{k - 1}" if k else "world", at=(0.1, 0.2, 0.3), mass=1.0, com=(0.1, 0, 0.2), inertia=1)
+    model, frame = b.build(), "b6"
+    q = bough.random(model, np.random.default_rng(0), 3)
+    function = bough.function("operational_space_inertia", model, frames=frame, parameters=parameters)
+    for way in (lambda q: bough.operational_space_inertia(model, q, frame), function, function.jacobian("q")):
+        for states in (q, q[0]):
+            with pytest.raises(bough.errors.SingularError, match=r"'b6'.* cannot be moved independently"):
+                way(states)

@@ -32,17 +32,24 @@ def bodies_that_exist(rng: np.random.Generator, count: int) -> Any:
     return np.concatenate([P[:, 3:, 3], P[:, :3, 3], J[:, [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]]], axis=1)
 
 
+def rotors_of(model: bough.Model) -> Any:
+    """What armatures add to the diagonal of the mass matrix."""
+    q, bare = bough.neutral(model), model
+    for name in model.joint_names:
+        bare = bare.with_armature(name, 0.0)
+    return np.diagonal(bough.crba(model, q) - bough.crba(bare, q))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_regressors(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = random_model(rng, 5, mimic=seed == 2)
     q, v, a, *_ = random_state(model, rng, (2,))
-    π, rotors = ident.parameters(model), model.limits("armature")
-    if model.coupling.trivial:
-        tau = ident.torque_regressor(model, q, v, a) @ π + rotors * a
-        assert_close(tau, bough.rnea(model, q, v, a), EXACT)
-        kinetic = ident.kinetic_energy_regressor(model, q, v) @ π + (v * v) @ rotors / 2
-        assert_close(kinetic, bough.kinetic_energy(model, q, v), EXACT)
+    π, rotors = ident.parameters(model), rotors_of(model)
+    tau = ident.torque_regressor(model, q, v, a) @ π + rotors * a
+    assert_close(tau, bough.rnea(model, q, v, a), EXACT)
+    kinetic = ident.kinetic_energy_regressor(model, q, v) @ π + (v * v) @ rotors / 2
+    assert_close(kinetic, bough.kinetic_energy(model, q, v), EXACT)
     assert_close(ident.potential_energy_regressor(model, q) @ π, bough.potential_energy(model, q), EXACT)
     h = ident.momentum_regressor(model, q, v) @ π
     moment = np.cross(bough.center_of_mass(model, q), h[..., :3])
@@ -144,6 +151,20 @@ def test_a_payload_is_found(consistent: bool, rng: np.random.Generator) -> None:
     off = ident.parameters(other)[-10:] - found.parameters[-10:]
     assert off @ np.linalg.solve(found.covariance, off) < 40.0
     assert found.names[0] == f"mass of {tool}"
+
+
+def test_the_armature_of_a_mimic_joint_is_no_inertia_of_bodies(rng: np.random.Generator) -> None:
+    b = bough.Builder()
+    body = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.12, 0.15)}
+    follower = bough.joints.Mimic(bough.joints.Revolute("y"), "slide", 1.5, 0.3)
+    b.add("slide", bough.joints.Prismatic("x"), **body, armature=0.2)
+    b.add("finger", follower, "slide", at=(0.3, 0.1, 0.2), **body, armature=0.3)
+    b.add("tip", bough.joints.Revolute("z"), "finger", at=(0.1, 0.2, 0.1), **body)
+    model = b.build()
+    q, v, a, *_ = random_state(model, rng, (100,))
+    tau = bough.rnea(model, q, v, a)
+    found = bough.identify(model, (q, v, a, tau)).model
+    assert_close(bough.rnea(found, q, v, a), tau, 1e-9)
 
 
 @pytest.mark.parametrize("samples", [1, 2, 3])

@@ -32,7 +32,7 @@ def operational_space_inertia(
     rows = response.count
     small = SmallFactor([[response.A[i * rows + j] for j in range(i + 1)] for i in range(rows)])
     columns = [small.solve([1.0 if k == i else 0.0 for k in range(rows)]) for i in range(rows)]
-    largest = reduce(maximum, small.pivots)
+    largest = reduce(maximum, [response.A[i * rows + i] for i in range(rows)])  # a pivot may be no number at all
     dependent = reduce(either, [pivot <= largest * SINGULAR_VALUE**2 for pivot in small.pivots])
     return _symmetric(columns), response.pivots, dependent
 

@@ -14,8 +14,19 @@ from bough.algorithms.blocks import SmallFactor, transposed
 from bough.algorithms.handles import HANDLES, NO_TIP, NOTHING, Handles, Moved, Tip, motion
 from bough.model import BodyRecord, combine
 from bough.model.record import REST_OF_ROW, Kind
-from bough.scalar import Array, Index, Part, Scalar, dot, leaves, loop, rebuild, rows
-from bough.spatial import NO_FORCE, REST, STAY, Force, Matrix, Motion, Transform, Vector, unit_directions
+from bough.scalar import Array, Index, Part, Scalar, dot, leaves, loop, maximum, rebuild, rows, select
+from bough.spatial import (
+    NO_FORCE,
+    REST,
+    STAY,
+    ArticulatedInertia,
+    Force,
+    Matrix,
+    Motion,
+    Transform,
+    Vector,
+    unit_directions,
+)
 
 __all__ = ["FIXED", "Run", "body_force", "row_size"]
 
@@ -114,7 +125,7 @@ class Run:
             Constants, q, v and tau of the bodies, and the velocity of what carries the run. If bodies have branches
             that were tips, `branches` has the sum of their A and p for each body; `pushes` are external forces.
         kept, pivots
-            Written: for each body what `accelerate` needs, and the diagonal of D.
+            Written: for each body what `accelerate` needs, and the diagonal of D, as shares of what resists.
         """
         links = rows(self.length)
 
@@ -186,7 +197,7 @@ def _released(
     for row, rotor in zip(lower, body.armature, strict=True):
         row[-1] = row[-1] + rotor
     D = SmallFactor(lower)
-    body.put_v(pivots, D.pivots)
+    body.put_v(pivots, [_share(pivot, s, I_A) for pivot, s in zip(D.pivots, S, strict=True)])
     u = D.solve([t - s.dot(p_prime) for t, s in zip(tau, S, strict=True)])
     W = times_inverse(D, U)
     I_a, p_a = I_A.minus_outer(U, W, [] if body.has_armature else unit_directions(S)), p_prime
@@ -208,6 +219,20 @@ def _released(
         B.append(link.X.force_to_parent(form))
     by_joint = tuple(tuple(column) for column in transposed(b_D, len(S)))
     return Handles(up, tuple(B), C, beyond.c + motion(c)), Solved(link.X, link.c, tuple(W), by_joint, tuple(u))
+
+
+def _share(pivot: Scalar, s: Motion, I_A: ArticulatedInertia) -> Scalar:
+    """A pivot as a share of the most that an articulated body resists motions like s, whatever their direction.
+
+    Rounding of what resists is a part of this, also where nothing resists s itself.
+    """
+    turned, moved = I_A.angular, I_A.linear
+    most_turned = maximum(turned.xx, maximum(turned.yy, turned.zz))
+    most_moved = maximum(moved.xx, maximum(moved.yy, moved.zz))
+    most = s.angular.dot(s.angular) * most_turned + s.linear.dot(s.linear) * most_moved
+    whole = maximum(most, pivot)
+    some = whole > 0.0
+    return select(some, pivot / select(some, whole, 1.0), 0.0)
 
 
 def _plain(X: Transform) -> Transform:

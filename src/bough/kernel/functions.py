@@ -22,7 +22,7 @@ from bough.kernel.limbs import limbs
 from bough.kernel.manifold import Manifold, manifold_of
 from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, ONE_FRAME, OPTIONAL, SOME_FRAMES, UNCOUPLED, Options, spec
 from bough.kernel.table import entry, function_of
-from bough.kernel.verdict import PIVOTS
+from bough.kernel.verdict import DOUBT, PIVOTS
 from bough.lagrange.joints import constraint_system
 from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
 from bough.model.constraints import Tie
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCES", "algorithm", "algorithm_on", "argument_of", "digest_of", "inputs_of", "layout", "manifolds_of",
     "mechanism", "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
-    "owners_of", "program", "read", "require_constraints", "require_frames", "require_known_bodies",
-    "require_model", "require_regular",
+    "owners_of", "program", "read", "require_constraints", "require_frames", "require_independent",
+    "require_known_bodies", "require_model", "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -91,6 +91,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
 
     def refuse(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         require_regular(model, verdicts, arrays["q"])
+        require_independent(options, verdicts)
         return results
 
     def alike(names: Sequence[str]) -> Limbs:
@@ -240,6 +241,16 @@ def require_regular(
         place = np.argwhere(suspect)[row]
         limit = pivot_limits(matrices, model.dof_tree)[row, k]
         _refuse(model, k, pivots[row, k], limit, f" in state {place.tolist()}" if place.size else "")
+
+
+def require_independent(options: Options, verdicts: Verdicts) -> None:
+    """Raise if frames cannot be moved independently in some state whose verdict says so."""
+    if ((verdicts.astype(np.int64) & DOUBT) != 0).any():
+        frames = [frame.name for frame in options.frames or ()]
+        raise SingularError(
+            f"frames {frames} cannot be moved independently in all {6 * len(frames)} directions here, "
+            "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
+        )
 
 
 def _refuse(model: Model, k: int, pivot: float, limit: float, where: str = "", always: bool = False) -> NoReturn:

@@ -66,7 +66,8 @@ def _of_runs(name: str, run: Run) -> Function:
     if name in ("articulated", "articulated with branches"):
 
         def articulated(**x: Any) -> dict[str, Any]:
-            made, pivots = blank(HANDLES[run.open] + n * run.kept_size), blank(n * nv)
+            made, pivots = blank(HANDLES[run.open] + n * run.kept_size), blank(n * nv + 1)
+            pivots[n * nv] = 1.0  # they are shares of one, and a run may have one pivot alone
             for k, part in enumerate(run.articulated(x, Part(made, HANDLES[run.open]), pivots)):
                 made[k] = part
             return {"made": made, "pivots": pivots}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import reading
-from bough.errors import ModelError, SingularError
+from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray
-from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.function import Function
 from bough.kernel.functions import (
     algorithm,
     new_function,
@@ -18,10 +17,8 @@ from bough.kernel.functions import (
     options,
     require_frames,
     require_model,
-    require_regular,
 )
 from bough.kernel.table import entry
-from bough.kernel.verdict import DOUBT
 from bough.model import Model
 
 __all__ = [
@@ -363,17 +360,7 @@ def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
     """The operational-space inertia of some frames, or its inverse."""
     name, frames, reference = key
     require_frames(model, name, frames)
-
-    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, verdicts, arrays["q"])
-        if ((verdicts.astype(np.int64) & DOUBT) != 0).any():
-            raise SingularError(
-                f"frames {list(frames)} cannot be moved independently in all {6 * len(frames)} directions here, "
-                "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
-            )
-        return results
-
-    return new_function(model, name, options(model, frames, reference), explain)
+    return new_function(model, name, options(model, frames, reference))
 
 
 def _divided_by_mass(model: Model, key: tuple[str, str]) -> Function:

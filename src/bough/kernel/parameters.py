@@ -20,6 +20,7 @@ from bough.kernel.functions import (
     naming_the_massless,
     outputs_of,
     owners_of,
+    require_independent,
     require_known_bodies,
     require_regular,
 )
@@ -155,6 +156,7 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
             return matrix(q, parameters=values, check=False)  # type: ignore[no-any-return]
 
         require_regular(model, verdicts, arrays["q"], rows)
+        require_independent(options, verdicts)
         return results
 
     def run(some: dict[str, FloatArray]) -> Run:

@@ -73,7 +73,8 @@ class Energy:
     potential
         Potential energy of gravity, zero if the centre of mass is at the height of the base origin.
     elastic
-        Energy of joint springs, zero at rest.
+        Energy of joint springs, zero at rest. On planar, spherical and free joints it is that of the forces if all
+        translations have one stiffness, and all rotations have one.
     total
         Sum of the three, which is constant without drives, damping and contact.
     """

@@ -72,7 +72,7 @@ class Identification:
     noise
         Standard deviation of the errors of tau (nv), given or estimated, in N or N m.
     residuals
-        τ - Y π - armature · a for each sample (..., nv), in N or N m.
+        τ - Y π - armature · a for each sample (..., nv), in N or N m. Armatures of mimic joints act on their leaders.
     base
         The base parameters of the bodies with unknown parameters.
     untold
@@ -178,7 +178,7 @@ def identify(
     before = parameters(model)
     π0, scale = before[columns], width * _scales(model, places)
     Y = np.asarray(torque_regressor(model, q, v, a), float).reshape(-1, model.nv, before.size)
-    right = tau.reshape(-1, model.nv) - a.reshape(-1, model.nv) * model.limits("armature")
+    right = tau.reshape(-1, model.nv) - a.reshape(-1, model.nv) * _rotors(model)
     known = before.copy()
     known[columns] = 0.0
     unexplained = right - Y @ known
@@ -208,6 +208,12 @@ def identify(
     for doubt in _doubts(model, deviation, residuals):
         warn(f"identify: {doubt}", LoadWarning)
     return Identification(found, after, words, covariance, deviation, residuals, base, untold)
+
+
+def _rotors(model: Model) -> Floats:
+    """Armature per degree of freedom (nv,): that of a mimic joint acts on its leader, times the square of the ratio."""
+    coupling, own = model.coupling, [x for entry in model.joints for x in entry.armature]
+    return np.bincount(coupling.v_source, coupling.v_ratio**2 * np.array(own, float), model.nv).astype(float)
 
 
 def _require_consistent(model: Model, sought: Sequence[str], π0: Floats) -> None:
