@@ -12,6 +12,7 @@ import pytest
 import bough
 from bough.errors import ModelError
 from bough.simulation import State, Surface
+from model_strategies import random_rotation
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -189,6 +190,22 @@ def test_what_has_sunk_in_comes_out() -> None:
     sim, rest = tile()
     deep = step(sim, rest - np.eye(7)[2] * 0.005, np.zeros(6), 400)
     assert abs(deep.q[2] - 0.01) < 1e-5
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_joints_hold_is_not_pushed_however_all_is_turned(seed: int, rng: np.random.Generator) -> None:
+    """A mill on an axis upright has sunk in, also where the axis is: rounding leaves a rate along the normal."""
+    turn = random_rotation(np.random.default_rng(seed))
+    b = bough.Builder("mill", gravity=-G * turn[:, 2])
+    b.add("mill", bough.joints.Revolute(turn[:, 2]), mass=1.0, com=turn @ (0.2, 0.1, 0.0), inertia=0.02)
+    for at in ((0.3, 0.1, 0.095), (0.0, 0.0, 0.095)):
+        b.geometry("mill", "sphere", RADIUS, at=turn @ at)
+    sim = bough.Simulation(bough.Scene(b.build()).floor(normal=turn[:, 2], friction=0.5), law="hard")
+    q, v = rng.uniform(-3, 3, (8, 1)), rng.normal(size=(8, 1))
+    np.testing.assert_allclose(sim.step(q, v, steps=10).v, v, rtol=1e-9)
+    found = sim.contacts(q, v)
+    assert (found.depths > 0.004).all()
+    assert np.abs(found.forces).max() < 1e-9
 
 
 def test_limits_hold_and_nothing_sinks_in(rng: np.random.Generator) -> None:

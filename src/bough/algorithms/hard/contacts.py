@@ -22,6 +22,7 @@ from bough.scalar import (
     Part,
     Scalar,
     Table,
+    absolute,
     array,
     blank,
     both,
@@ -31,10 +32,12 @@ from bough.scalar import (
     gather,
     gather_index,
     keeping_loops,
+    loop,
+    maximum,
     select,
     sqrt,
 )
-from bough.scalar.tolerances import TOUCHING
+from bough.scalar.tolerances import ROUNDING, SINGULAR_VALUE, TOUCHING
 from bough.spatial import Vector
 
 __all__ = ["AHEAD", "AXES", "HardContacts"]
@@ -116,9 +119,9 @@ class HardContacts(Contacts):
             moves = self._moves
 
             def rule(grip: Grip, count: Scalar) -> Scalar:
-                row = self._row_of(grip, columns, moves, own)
+                row, size = self._row_of(grip, columns, moves, own)
                 grip.write("x", [count])
-                self._where(grip, lambda s: self._fill_slot(grip, s, row, J, n))
+                self._where(grip, lambda s: self._fill_slot(grip, s, row, size, J, n))
                 return count + 1.0
 
             none: Scalar = 0.0
@@ -134,12 +137,16 @@ class HardContacts(Contacts):
             moves[body, start : start + len(world.bodies[body].S)] = 1.0
         return Table("moves", moves.ravel())
 
-    def _row_of(self, grip: Grip, columns: Array, moves: Table, own: int) -> Array:
-        """The rows of a contact, for velocities of joints."""
+    def _row_of(self, grip: Grip, columns: Array, moves: Table, own: int) -> tuple[Array, Scalar]:
+        """The rows of a contact, for velocities of joints, and the largest of the terms whose sums they are."""
         row, axes = blank(AXES * own), grip.axes
         ends = [(grip.body(side), point, sign) for side, point, sign in grip.ends()]
 
-        def entry(j: Index) -> None:
+        reach: Scalar = 0.0
+        for _, point, _ in ends:
+            reach = maximum(reach, _length(point))
+
+        def entry(j: Index, size: Scalar) -> Scalar:
             angular, linear = vector_at(columns, j * 6), vector_at(columns, j * 6 + 3)
             velocity = Vector(0.0, 0.0, 0.0)
             for body, point, sign in ends:
@@ -147,20 +154,37 @@ class HardContacts(Contacts):
                 velocity = velocity + (linear + angular.cross(point)) * moved
             for t in range(AXES):
                 row[j + t * own] = axes[t].dot(velocity) if t < len(axes) else 0.0
+            most: Scalar = maximum(size, _length(linear) + _length(angular) * reach)
+            return most
 
-        each(own, entry)
-        return row
+        none: Scalar = 0.0
+        return row, loop(own, entry, none)
 
-    def _fill_slot(self, grip: Grip, s: Index, row: Array, J: Array, n: int) -> None:
+    def _fill_slot(self, grip: Grip, s: Index, row: Array, size: Scalar, J: Array, n: int) -> None:
         own, coupling = self._world.coupling.full_tree.n, self._world.coupling
-        for t in range(AXES):
+        starts = [(s * AXES + t) * n for t in range(AXES)]
+        for t, start in enumerate(starts):
             reduced = coupling.reduced(Part(row, t * own))
-            start = (s * AXES + t) * n
             fill(Part(J, start), n, reduced.__getitem__)
+        self._drop_held(J, starts, size, n)
         self.gaps[s], self.on[s] = grip.read("y")[0], 1.0
         self.mu[s] = grip.mu[0] if grip.law.rows > 1 else 0.0
         bounces = gather(restitutions_of(self._scene)[grip.group.number], grip.k)
         self.restitution[s] = bounces if self._bounce is None else bounces * self._bounce
+
+    def _drop_held(self, J: Array, starts: Sequence[Index], size: Scalar, n: int) -> None:
+        """Make rows zero along which the joints hold the point: no impulse has an effect along them.
+
+        What is left there is rounding of terms of a `size`, or so little that the direction is not known any better.
+        """
+        largest: Scalar = 0.0
+        most = [loop(n, lambda k, so_far, at=at: maximum(so_far, absolute(J[at + k])), largest) for at in starts]
+        for x in most:
+            largest = maximum(largest, x)
+        least = maximum(size * ROUNDING, largest * SINGULAR_VALUE)
+        for start, x in zip(starts, most, strict=True):
+            held = x <= least
+            fill(Part(J, start), n, lambda k, at=start, held=held: select(held, 0.0, J[at + k]))
 
     def slot_impulses(self, before: Array) -> Array:
         """Impulses of slots (slots × 3), from those of the step before, by the numbers of contacts."""
@@ -236,6 +260,12 @@ class HardContacts(Contacts):
 
     def _forces(self, grip: Grip) -> Sequence[Scalar]:
         return [self._told[self._place(grip) * AXES + t] for t in range(min(grip.law.rows, AXES))]
+
+
+def _length(x: Vector) -> Scalar:
+    """How long a vector is, at most by a factor of the root of three less."""
+    largest: Scalar = maximum(absolute(x.x), maximum(absolute(x.y), absolute(x.z)))
+    return largest
 
 
 def _copy(source: Array, at: Index, target: Array, to: Index) -> None:
