@@ -7,6 +7,7 @@ contact is differs from state to state.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 import numpy as np
 
@@ -177,14 +178,18 @@ class HardContacts(Contacts):
 
         What is left there is rounding of terms of a `size`, or so little that the direction is not known any better.
         """
-        largest: Scalar = 0.0
-        most = [loop(n, lambda k, so_far, at=at: maximum(so_far, absolute(J[at + k])), largest) for at in starts]
-        for x in most:
-            largest = maximum(largest, x)
-        least = maximum(size * ROUNDING, largest * SINGULAR_VALUE)
-        for start, x in zip(starts, most, strict=True):
-            held = x <= least
-            fill(Part(J, start), n, lambda k, at=start, held=held: select(held, 0.0, J[at + k]))
+        none: Scalar = 0.0
+
+        def most_of(row: Array) -> Scalar:
+            found: Scalar = loop(n, lambda k, so_far: maximum(so_far, absolute(row[k])), none)
+            return found
+
+        rows = [Part(J, start) for start in starts]
+        most = [most_of(row) for row in rows]
+        least = maximum(size * ROUNDING, reduce(maximum, most) * SINGULAR_VALUE)
+        for row, x in zip(rows, most, strict=True):
+            share = select(x <= least, 0.0, 1.0)
+            each(n, partial(_scale, row, share))
 
     def slot_impulses(self, before: Array) -> Array:
         """Impulses of slots (slots × 3), from those of the step before, by the numbers of contacts."""
@@ -266,6 +271,11 @@ def _length(x: Vector) -> Scalar:
     """How long a vector is, at most by a factor of the root of three less."""
     largest: Scalar = maximum(absolute(x.x), maximum(absolute(x.y), absolute(x.z)))
     return largest
+
+
+def _scale(row: Array, share: Scalar, k: Index) -> None:
+    """Leave a share of an entry of a row."""
+    row[k] = row[k] * share
 
 
 def _copy(source: Array, at: Index, target: Array, to: Index) -> None:
