@@ -116,3 +116,31 @@ def test_a_slide_at_its_dead_centre_in_the_neutral_pose_has_the_mass_of_other_po
     rates = bough.loops.coordinate_jacobian(piston(0.1), crank)[:, 0]
     felt = np.einsum("ij,ijk,ik->i", rates, np.linalg.inv(bough.crba(piston(0.1), crank)), rates)
     assert 0.1 * felt.min() < limit.weight < 10.0 * felt.max()
+
+
+STIFF = bough.simulation.Softness(solref=(0.002, 1.0), solimp=(0.99999, 0.99999, 0.001, 0.5, 2.0))
+
+
+def test_a_stiff_rod_keeps_energy() -> None:
+    b = bough.Builder("bob")
+    b.add("bob", bough.joints.Translational(), mass=1.0)
+    rod, lost = bough.maximal.constraints.Distance(LENGTH), []
+    for softness in (bough.simulation.Softness(), STIFF):
+        model = b.build().with_constraint("rod", rod, "bob", softness=softness)
+        run = bough.Simulation(model, dt=0.001, integrator="rk4").run([LENGTH, 0.0, 0.0], duration=2.0)
+        total = run.energy().total
+        lost.append(abs(total[-1] - total[0]) / (9.81 * LENGTH))
+    assert lost[0] > 1e-3
+    assert lost[1] < 1e-5
+
+
+def test_loops_added_to_models_are_as_soft_as_told() -> None:
+    b = bough.Builder("bar")
+    b.add("bar", bough.joints.Free(), mass=1.0, inertia=1.0)
+    model = b.build().with_loop("pin", bough.joints.Spherical(), "world", "bar", softness=STIFF)
+    b.loop("pin", bough.joints.Spherical(), "world", "bar", softness=STIFF)
+    assert model.loops[0].softness == b.build().loops[0].softness == STIFF
+    with pytest.raises(bough.BoughError, match="constraint 'nail': softness is 3"):
+        model.with_loop("nail", bough.joints.Spherical(), "world", "bar", softness=3)  # type: ignore[arg-type]
+    with pytest.raises(bough.BoughError, match="constraint 'rod': softness is 3"):
+        model.with_constraint("rod", bough.maximal.constraints.Distance(1.0), "bar", softness=3)  # type: ignore[arg-type]
