@@ -75,7 +75,8 @@ class Simulation(Stepped):
     tolerance, iterations
         Stopping criteria of Newton's method, for soft contact.
     restitution
-        Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces.
+        Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces. With
+        friction, a restitution near 1 may increase the energy, which is a known property of such laws.
     max_contacts
         Number of simultaneous contacts for which a step of hard contact is compiled; fewer are faster. States with more
         contacts use another program, one step at a time. Default: 16.
