@@ -131,6 +131,7 @@ class HardProblem:
             H, force, self.v = indexable(tree.packed_size, H), indexable(n, force), indexable(n, v)
             self.response: TreeResponse = response(tree, H, J, rows.count, self.on)
             self._stiff = fill(array(rows.count), rows.count, lambda i: self.response.A[i * (rows.count + 1)])
+            self._levers = fill(array(rows.contacts), rows.contacts, self._lever)
             half = self.response.half(force)
             self.half = fill(array(n), n, lambda k: half[k] * dt)
             self.u, self.d = array(rows.count), array(rows.count)
@@ -201,7 +202,7 @@ class HardProblem:
         active: list[Bool] = []
         left = self._time_left(passed)
         on, gaps = self.contacts.on, self.contacts.gaps
-        conditions = [(c * AXES, 1.0, on[c] > 0.0, gaps[c], self.rate * self._lever(c)) for c in range(rows.contacts)]
+        conditions = [(c * AXES, 1.0, on[c] > 0.0, gaps[c], self.rate * self._levers[c]) for c in range(rows.contacts)]
         for (row, sign), near, gap in zip(rows.sides, self.limits_on, self._side_gaps, strict=True):
             conditions.append((rows.fixed + row, sign, near, gap, self.rate))
         for row, sign, near, gap, rate in conditions:
@@ -212,7 +213,7 @@ class HardProblem:
             active.append(both(near, either(rest <= TOUCHING, y + least <= 0.0)))
         return offset, active
 
-    def _lever(self, c: int) -> Scalar:
+    def _lever(self, c: Index) -> Scalar:
         """How much a push along the normal of a contact moves its point that way, as a part of any way, from 0 to 1.
 
         Where the way from a joint to the point is along the normal, the joint all but holds the point, and a push would
@@ -234,7 +235,7 @@ class HardProblem:
         rate: Scalar = self._stiff[i] * start[i]
         if i >= self.rows.touch:
             return rate
-        lever = self._lever(i // AXES)
+        lever = self._levers[i // AXES]
         most = select(lever < SHORT_LEVER, HEAVIEST * fastest * lever, FAR)
         bounded: Scalar = maximum(minimum(rate, most), -most)
         return bounded
