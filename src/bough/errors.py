@@ -124,7 +124,7 @@ class SingularError(BoughError, ValueError):
 
 
 class AlwaysSingular(SingularError):
-    """A joint moves no inertia in any state, so there is no program."""
+    """A joint moves no inertia in any state; the message names it and the body. Catch it as a `SingularError`."""
 
 
 class AssemblyError(BoughError, ValueError):

@@ -54,6 +54,29 @@ def test_frequencies_of_a_cantilever() -> None:
     assert np.allclose(bough.crba(model, np.zeros(4)), np.diag(np.full(4, RHO * A * L / 4)), rtol=1e-7, atol=1e-9)
 
 
+def clamped_after_rayleigh(rate: float, area: float, second_moment: float) -> float:
+    """What vanishes at the natural frequencies (rad/s) of a cantilever whose cross-sections have rotary inertia."""
+    a = RHO * rate**2 / E  # E I d⁴w/dx⁴ + ρ I ω² d²w/dx² = ρ A ω² w
+    c = a * area / second_moment
+    s, t = (math.sqrt((math.sqrt(a * a + 4 * c) + sign * a) / 2) for sign in (-1, 1))
+    C, S, cos, sin = math.cosh(s * L), math.sinh(s * L), math.cos(t * L), math.sin(t * L)
+    moment = (s * s * C + t * t * cos, s * s * S + s * t * sin)
+    shear = (s**3 * S - t**3 * sin + a * (s * S + t * sin), s**3 * C + s * t * t * cos + a * s * (C - cos))
+    return moment[0] * shear[1] - moment[1] * shear[0]
+
+
+def test_frequencies_of_a_thick_cantilever_are_those_of_rayleigh() -> None:
+    """Rotary inertia makes the fourth frequency 4 % less than that of a slender beam."""
+    area, second_moment = 1e-4, 1e-7
+    model = on(of=beam(4, A=area, I=second_moment))
+    found = frequencies(bough.crba(model, np.zeros(4)), stiffness(model))
+    slender = CANTILEVER * math.sqrt(E * second_moment / (RHO * area * L**4))
+    assert 0.95 < found[3] / slender[3] < 0.97
+    for rate in found.tolist():
+        below, above = (clamped_after_rayleigh(rate * part, area, second_moment) for part in (1 - 1e-6, 1 + 1e-6))
+        assert below * above < 0.0
+
+
 def test_frequencies_of_a_free_beam() -> None:
     """Clamped modes on a frame that floats combine to those of a free beam."""
     model = on(("root", bough.joints.Planar()), of=beam(9, "polynomials"))

@@ -282,6 +282,16 @@ def test_lists_of_tensors_with_gradients_are_refused_by_name(ball: bough.Model) 
         ball.with_inertia("rod", mass=one)
 
 
+@pytest.mark.parametrize("name", ["mu", "gaps", "restitution"])
+def test_what_contact_has_no_gradients_with_respect_to_is_named(ball: bough.Model, name: str) -> None:
+    given = {name: torch.tensor([0.1], dtype=torch.float64, requires_grad=True)}
+    contacts = bough.contact.Contacts([(ball.body_names[0], None)])
+    with pytest.raises(bough.errors.ShapeError, match=f"^{name} is a tensor of PyTorch that is differentiated"):
+        bough.contact.impulses(
+            ball, bough.neutral(ball), np.zeros(ball.nv), contacts.at([[0.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]], **given)
+        )
+
+
 def test_tensors_whose_numbers_are_yet_to_be_negated_are_taken(ball: bough.Model, rng: np.random.Generator) -> None:
     q, v, a = (x.detach() for x in state(ball, rng))
     negative = torch.complex(v, -v).conj().imag

@@ -94,6 +94,21 @@ def test_a_check_tells_what_forward_dynamics_refuses() -> None:
     assert "link 'tip'" in found[1].message
 
 
+def test_the_body_without_inertia_is_named_wherever_forces_are_computed() -> None:
+    b = bough.Builder("pendulum")
+    b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.1, 0.0, 0.0), inertia=0.1)
+    b.add("tip", bough.joints.Revolute("y"), "rod", at=(0.2, 0.0, 0.0), joint_name="hinge")
+    model, still = b.build(), np.zeros(2)
+    touch = bough.contact.Contacts([("tip", None)]).at([[0.1, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
+    for call in (
+        lambda: bough.forward_dynamics(model, still, still, still),
+        lambda: bough.contact.dynamics(model, still, still, still, touch),
+        lambda: bough.contact.impulses(model, still, still, touch),
+    ):
+        with pytest.raises(SingularError, match=r"joint 'hinge' moves nothing .* Give body 'tip', or what it carries"):
+            call()
+
+
 def test_a_load_says_nothing_of_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -165,3 +165,12 @@ def test_states_of_float32_stay_so_wherever_they_come_from(law: str, tmp_path: P
             assert sim.step(x, x, steps=steps).q.dtype == np.float32
         assert sim.contacts(x, x).acceleration.dtype == np.float32
     assert half.q.dtype is q.dtype
+
+
+def test_a_spring_that_a_controller_computes_gains_energy_as_told() -> None:
+    b = bough.Builder("spring", gravity=(0.0, 0.0, 0.0))
+    b.add("mass", bough.joints.Prismatic("x"), mass=2.0)
+    sim, k = bough.Simulation(b.build(), dt=0.001, integrator="rk4"), 200.0
+    run = sim.run([1.0], [0.0], duration=1.0, controller=lambda time, q, v: -k * q)
+    energy = 0.5 * (2.0 * run.v[:, 0] ** 2 + k * run.q[:, 0] ** 2)
+    assert abs(np.log(energy[-1] / energy[0]) / (k * 0.001 / (2.0 * 2.0)) - 1.0) < 0.1

@@ -208,6 +208,21 @@ def test_what_joints_hold_is_not_pushed_however_all_is_turned(seed: int, rng: np
     assert np.abs(found.forces).max() < 1e-9
 
 
+@pytest.mark.parametrize("start", [0.0, 1e-3, 0.01, 0.1])
+@pytest.mark.parametrize("contact", [{"friction": 1.0}, {"friction": 0.0}, {"condim": 1}])
+def test_what_has_sunk_in_below_its_joint_comes_out_slowly(contact: dict[str, float], start: float) -> None:
+    """The joint is almost above the contact, so the floor turns the pendulum with next to no arm."""
+    b = bough.Builder("pendulum")
+    b.add("pendulum", bough.joints.Revolute("y"), mass=1.0, com=(0.5, 0.0, 0.0), inertia=0.04)
+    b.geometry("pendulum", "sphere", 0.1, at=(0.0, 0.0, -0.2), surface=bough.simulation.Surface(**contact))
+    sim = bough.Simulation(bough.Scene(b.build()).floor(height=-0.25, **contact), law="hard")
+    run = sim.run([start], [0.0], duration=0.3)
+    assert not run.status
+    out, arm = 20.0 * 0.05, 0.25  # what decays at 20 / s moves the point no faster, in any direction, than this
+    total = run.energy().total
+    assert total.max() - total[0] < 0.5 * (0.04 + 0.5**2) * (out / arm) ** 2
+
+
 def test_limits_hold_and_nothing_sinks_in(rng: np.random.Generator) -> None:
     sim, (q, v) = hopper(), thrown(16, rng)
     corners = np.array([0.2, 0.15, 0.1]) * np.array(list(product((-1, 1), repeat=3)))

@@ -183,6 +183,29 @@ def test_what_was_left_out_is_told() -> None:
     assert "contact is switched off by the model" in str(silent.left_out)
 
 
+def test_bodies_that_a_loop_joins_do_not_touch() -> None:
+    b = bough.Builder("four-bar")
+    for name, parent, x, length in (
+        ("crank", "world", 0.0, 0.3),
+        ("coupler", "crank", 0.3, 0.8),
+        ("rocker", "world", 0.7, 0.5),
+    ):
+        b.add(name, bough.joints.Revolute("y"), parent, at=(x, 0, 0), mass=1.0, inertia=0.01)
+        b.geometry(name, "capsule", (0.02, length), at=(length / 2, 0, 0), rpy=(0, np.pi / 2, 0), name=name)
+    model = b.build().with_loop(
+        "pin", bough.joints.Revolute("y"), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0)
+    )
+    scene = bough.Scene(model, overlapping=True)
+    assert named(scene) == {("crank", "rocker")}
+    assert scene.left_out.reasons == {"on a body and its parent": 1, "on two bodies that a loop joins": 1}
+    free = bough.Scene(model.with_simulation(disabled=["filterparent"]), overlapping=True)
+    assert len(free.pairs) == 3
+    told = model.with_simulation(pairs=[bough.simulation.ExplicitPair("coupler", "rocker")])
+    assert ("coupler", "rocker") in named(bough.Scene(told, overlapping=True))
+    as_in_mujoco = model.with_simulation(reference=(0.0, 0.0, 0.0))
+    assert ("coupler", "rocker") in named(bough.Scene(as_in_mujoco))
+
+
 def test_requests_come_before_pairs_that_the_model_names() -> None:
     model = two_arms().build().with_simulation(pairs=[ExplicitPair("left bone", "left ball", condim=1)])
     assert ("left ball", "left bone") in named(bough.Scene(model))

@@ -26,6 +26,7 @@ from bough.kernel.verdict import DOUBT, PIVOTS
 from bough.lagrange.joints import constraint_system
 from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
 from bough.model.constraints import Tie
+from bough.model.massless import give_inertia
 from bough.model.stations import require_all_rigid
 from bough.model.ties.trial import is_from_outside
 from bough.program import Program
@@ -256,7 +257,7 @@ def require_independent(options: Options, verdicts: Verdicts) -> None:
 def _refuse(model: Model, k: int, pivot: float, limit: float, where: str = "", always: bool = False) -> NoReturn:
     """Say that a pivot is below its limit, which is what rounding makes of it; or negative by more than rounding."""
     moves = f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}"
-    mend = "Give the bodies beyond it mass and inertia, or the joint an armature"
+    mend = give_inertia(model, k)
     if pivot < -1000.0 * limit:
         moves = f"the inertia that joint {model.dof_names[k]!r} moves is not positive definite{where}"
         mend = "Look at the moments of inertia of the bodies beyond it: none can be negative"

@@ -118,7 +118,8 @@ class Touch(NamedTuple):
     Arrays may have any layout and any batch axes, which broadcast with those of the state. They are not copied, and
     checked when a function uses them; mu, gaps and restitution as numbers and lists are checked at once. Points and
     normals are in the frame of the base. **The normal points from the second body to the first**: a positive force
-    pushes the first body along the normal and the second body against it. J v > 0 means that the bodies separate.
+    pushes the first body along the normal and the second body against it. J v > 0 means that the bodies separate. In
+    PyTorch and JAX, results have no gradients with respect to mu, gaps and restitution.
 
     Attributes
     ----------

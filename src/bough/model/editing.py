@@ -32,6 +32,7 @@ from bough.model.parts import Frame, Inertia, Placement
 from bough.model.removal import remaining
 from bough.model.simulation import check_simulation
 from bough.model.stations import require_rigid
+from bough.model.surface import SOFT, Softness
 from bough.model.ties.constraint import Constraint as Vanishing
 from bough.model.tying import read_tie
 from bough.reading import known_name
@@ -113,6 +114,7 @@ def with_loop(
     friction: ArrayLike = 0.0,
     stiffness: ArrayLike = 0.0,
     rest: ArrayLike | None = None,
+    softness: Softness = SOFT,
 ) -> Model:
     """Return a copy with an additional joint that closes a loop; arguments as in `bough.Builder.loop`.
 
@@ -128,13 +130,18 @@ def with_loop(
     sides = ((predecessor, at, rpy, rotation), (successor, successor_at, successor_rpy, successor_rotation))
     loop = read_loop(
         name, joint, sides, places, (model.bodies, model.joints), lower=lower, upper=upper, velocity=velocity,
-        effort=effort, damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        effort=effort, damping=damping, friction=friction, stiffness=stiffness, rest=rest, softness=softness,
     )  # fmt: skip
     return model.with_checked(constraints=(*model.constraints, loop))
 
 
 def with_constraint(
-    model: Model, name: str, constraint: Vanishing, *bodies: str, joints: str | Sequence[str] = ()
+    model: Model,
+    name: str,
+    constraint: Vanishing,
+    *bodies: str,
+    joints: str | Sequence[str] = (),
+    softness: Softness = SOFT,
 ) -> Model:
     """Return a copy with an additional constraint, which computes what must vanish: your own, or a kind of bough.
 
@@ -153,6 +160,8 @@ def with_constraint(
         Names of the bodies or frames, in the order of the sides that the constraint receives.
     joints
         Names of joints whose coordinates it uses (x and v of their sides). Their sides come after those of bodies.
+    softness
+        How softly it holds in a simulation with soft contact.
 
     Examples
     --------
@@ -169,7 +178,7 @@ def with_constraint(
     if any(known.name == name for known in model.constraints):
         raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
     places = {title: (f.body, f.placement) for title in model.frame_names for f in (model.frame(title),)}
-    tie = read_tie(name, constraint, bodies, joints, places, (model.bodies, model.joints))
+    tie = read_tie(name, constraint, bodies, joints, places, (model.bodies, model.joints), softness)
     return model.with_checked(constraints=(*model.constraints, tie))
 
 

@@ -16,7 +16,7 @@ from bough.model.joints.elastic import Station
 from bough.model.model import Model
 from bough.model.parts import Inertia, Placement
 
-__all__ = ["idle_joints"]
+__all__ = ["give_inertia", "idle_joints"]
 
 NO_RESISTANCE = 1e-12  # moments beside the largest one, and singular values beside one, that count as none
 
@@ -112,3 +112,9 @@ def _to_child(at: Placement) -> Floats:
 
 def _cross(p: Floats) -> Floats:
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+
+
+def give_inertia(model: Model, k: int) -> str:
+    """What to do about entry k of v that moves nothing."""
+    moved = [body.name for body, item in zip(model.bodies, model.joints, strict=True) for _ in range(item.joint.nv)]
+    return f"Give body {moved[k]!r}, or what it carries, mass and inertia, or the joint an armature"

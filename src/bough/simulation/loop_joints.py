@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,9 @@ from bough.algorithms.soft.law import Softness as InNumbers
 from bough.algorithms.soft.scene import LoopJointRow
 from bough.kernel.functions import mechanism
 from bough.model import Model, Softness
+from bough.simulation.row_masses import inverse_masses, matrix_of
 
 __all__ = ["loop_joints"]
-
-LEAST_WEIGHT = 1e-15
 
 
 def loop_joints(
@@ -32,29 +31,29 @@ def loop_joints(
         return
     m, n = mechanism(model), model.nv
     first, closing = len(limited_joints(model)), limited_loops(model)
-    B = _matrix(loop_motions(m, list(q))[1], sum(loop.joint.nv for loop in model.loops), n)
-    J: list[Any] = [0.0] * (n * (first + len(closing)))
-    if closing:
-        limit_rows(m, list(q), None, J)
-    slopes = _matrix(J, first + len(closing), n)
+    turns = sum(loop.joint.nv for loop in model.loops)
 
-    def weight(row: NDArray[np.float64]) -> float:
-        return max(float(row @ inverse @ row), LEAST_WEIGHT)
+    def rows(q: Sequence[float]) -> NDArray[np.float64]:
+        """The rates of all coordinates of loop joints, then of those with limits."""
+        J: list[Any] = [0.0] * (n * (first + len(closing)))
+        if closing:
+            limit_rows(m, list(q), None, J)
+        slopes = matrix_of(J, first + len(closing), n)[first:]
+        return np.concatenate([matrix_of(loop_motions(m, list(q))[1], turns, n), slopes])
 
+    if not closing and not any(x for loop in model.loops for x in loop.friction):
+        return
+    weights = inverse_masses(model, q, inverse, rows)
     row = 0
     for loop in model.loops if "frictionloss" not in off else ():
         for k, most in enumerate(loop.friction):
             if most > 0.0:
                 soft = read_softness(loop.friction_softness)
-                yield LoopJointRow(row + k, soft, weight(B[row + k]), most=float(most))
+                yield LoopJointRow(row + k, soft, weights[row + k], most=float(most))
         row += loop.joint.nv
     for number, c in enumerate(closing if "limit" not in off else (), start=first):
         soft = read_softness(c.entry.limit_softness)
         for sign, bound in ((1.0, c.lower), (-1.0, c.upper)):
             if np.isfinite(bound):
                 limit = (c.q_start + c.number, sign, float(bound), c.entry.limit_softness.margin)
-                yield LoopJointRow(number, soft, weight(slopes[number]), limit=limit)
-
-
-def _matrix(values: Any, rows: int, columns: int) -> NDArray[np.float64]:
-    return np.array([values[k] for k in range(rows * columns)], dtype=float).reshape(rows, columns)
+                yield LoopJointRow(number, soft, weights[turns + number - first], limit=limit)

@@ -1,4 +1,4 @@
-"""Which shapes may touch, and what their contact is like: MuJoCo's rules (those of version 4)."""
+"""Which shapes may touch, and what their contact is like: MuJoCo's rules (those of version 4), but for loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import combinations, product
 from bough.model import ExplicitPair, Geometry, Model
 from bough.simulation.hulls import Hulls
 
-__all__ = ["LeftOut", "Pair", "combined", "find_pairs", "shape_title"]
+__all__ = ["LeftOut", "Pair", "as_in_mujoco", "combined", "find_pairs", "shape_title"]
 
 TYPES = ("plane", "height_field", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 """Shapes in the order in which they stand in a pair."""
@@ -154,6 +154,7 @@ class _Rules:
         self._by_model = {two for a, b in model.simulation.excludes for two in ((a, b), (b, a))}
         self._on_request = {two for a, b in exclude for two in ((a, b), (b, a))}
         self._self_collision = self_collision
+        self._looped = set() if as_in_mujoco(model) or "filterparent" in disabled else _joined_by_loops(model)
 
     def why_not(self, a: Geometry, b: Geometry, explicit: bool) -> str:
         """The reason; nothing if they may touch."""
@@ -174,10 +175,23 @@ class _Rules:
             return "on the same body" if a.body else "both on the base"
         if self._parents is not None and _related(a.body, b.body, self._parents):
             return "on a body and its parent"
+        if (a.body, b.body) in self._looped:
+            return "on two bodies that a loop joins"
         x, y = a.surface, b.surface
         if not (x.contype & y.conaffinity or y.contype & x.conaffinity):
             return "their masks, contype and conaffinity"
         return "excluded by the model" if (a.frame, b.frame) in self._by_model else ""
+
+
+def as_in_mujoco(model: Model) -> bool:
+    """Whether a model is from an MJCF file: these alone say where coordinates are at first."""
+    return bool(model.simulation.reference)
+
+
+def _joined_by_loops(model: Model) -> set[tuple[int, int]]:
+    """The moving bodies that joints of loops join, in either order; as between a body and its parent."""
+    ends = [(loop.predecessor.body, loop.successor.body) for loop in model.loops if loop.rows]
+    return {two for a, b in ends if a > 0 < b for two in ((a, b), (b, a))}
 
 
 def _carriers(model: Model, able: Sequence[Geometry]) -> list[int]:

@@ -22,7 +22,7 @@ from bough.reading import instance, known_name, listed, number, shown, truth
 from bough.scalar.lazy import cached_property
 from bough.simulation.hulls import Hull, Hulls, find_hulls
 from bough.simulation.overlaps import overlapping
-from bough.simulation.pairs import LeftOut, Pair, find_pairs, shape_title
+from bough.simulation.pairs import LeftOut, Pair, as_in_mujoco, find_pairs, shape_title
 
 __all__ = ["Scene", "pair_title", "require_scene_of"]
 
@@ -36,8 +36,9 @@ class Scene:
 
     The scene contains the collision shapes of the model, including those of its base. MuJoCo's rules determine which
     pairs may touch: not two shapes of one body, not shapes of a body and its parent, and not pairs that masks or
-    `model.simulation.excludes` forbid. Pairs that the model names may always touch. Meshes touch with their convex
-    hulls, as in MuJoCo, if their files can be read; see `hulls`.
+    `model.simulation.excludes` forbid. Neither do shapes of two bodies that a loop joins, except in models from MJCF
+    files, as in MuJoCo. Pairs that the model names may always touch. Meshes touch with their convex hulls, as in
+    MuJoCo, if their files can be read; see `hulls`.
 
     Parameters
     ----------
@@ -282,8 +283,7 @@ class Scene:
     @cached_property
     def _found(self) -> tuple[tuple[Pair, ...], LeftOut]:
         pairs, left = find_pairs(self.model, self.shapes, self.exclude, self.self_collision, self._hulls)
-        as_in_mujoco = bool(self.model.simulation.reference)  # which alone says where coordinates are at first
-        if as_in_mujoco if self.overlapping is None else self.overlapping:
+        if as_in_mujoco(self.model) if self.overlapping is None else self.overlapping:
             return pairs, left
         named = {frozenset((told.first, told.second)) for told in self.model.simulation.pairs}
         asked = [pair for pair in pairs if frozenset((pair.first.name, pair.second.name)) not in named]

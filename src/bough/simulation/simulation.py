@@ -76,7 +76,8 @@ class Simulation(Stepped):
     tolerance, iterations
         Stopping criteria of Newton's method, for soft contact.
     restitution
-        Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces.
+        Coefficient of restitution of all contacts, from 0 to 1, for hard contact. Default: those of the surfaces. With
+        friction, a restitution near 1 may increase the energy, which is a known property of such laws.
     max_contacts
         Number of simultaneous contacts for which a step of hard contact is compiled; fewer are faster. States with more
         contacts use another program, one step at a time, several times slower: a warning tells of it. Default: 16.
@@ -209,9 +210,10 @@ class Simulation(Stepped):
             whole number, at least one.
         controller
             Called as ``controller(time, q, v)`` every `hold` steps. It returns joint forces (..., nv), or a dictionary
-            with any of tau, control, target, kp, kd and f_ext, which stay constant until the next call. Prefer targets
-            and gains, which are evaluated at every step; damping by forces is explicit. The controller may change q and
-            v, and its result is copied.
+            with any of tau, control, target, kp, kd and f_ext, which stay constant until the next call, also within the
+            steps of "rk4" and "adaptive": a force is late by half of that time, and a spring k on a mass m made so
+            gains energy at k dt / 2m (per s). Prefer springs and dampers of joints, or targets and gains, which are
+            evaluated at every step, or a smaller dt. The controller may change q and v, and its result is copied.
         hold
             Steps between two calls of the controller.
         integrator

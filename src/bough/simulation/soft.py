@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.crba import crba
 from bough.algorithms.loops import constraint_terms
 from bough.algorithms.narrow_phase import is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
@@ -28,7 +27,6 @@ from bough.algorithms.soft.scene import (
 )
 from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
-from bough.factor import dense
 from bough.kernel.functions import mechanism
 from bough.model import Actuator, Equality, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter, Tie
 from bough.model import Softness as Given
@@ -41,12 +39,11 @@ from bough.simulation.loop_joints import loop_joints
 from bough.simulation.overlaps import side_of
 from bough.simulation.pairs import Pair
 from bough.simulation.program import parametric
+from bough.simulation.row_masses import LEAST_WEIGHT, inverse_masses, inverse_of_mass_matrix, matrix_of
 from bough.simulation.scene import Scene
 from bough.spatial import IDENTITY, ZERO, Transform, Vector
 
 __all__ = ["soft_scene", "unknown_pairs"]
-
-LEAST_WEIGHT = 1e-15
 
 
 def soft_scene(
@@ -56,9 +53,7 @@ def soft_scene(
     model, data = scene.model, scene.model.simulation
     m = mechanism(model)
     q, off = reference(model), data.switched_off
-    tree = m.coupling.dof_tree
-    M = np.array(dense(tree, crba(m, list(q))), dtype=float).reshape(model.nv, model.nv)
-    inverse = np.linalg.inv(M)
+    inverse, M = inverse_of_mass_matrix(model, q.tolist())
     weights = _Weights(model, world_tree(m, list(q)), inverse)
     pairs = [] if "contact" in off else [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)]
     made = SoftScene(
@@ -244,11 +239,14 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
 
 
 def _along_rows(model: Model, inverse: NDArray[np.float64]) -> list[float]:
-    """The inverse mass along each row of constraints, L M⁻¹ Lᵀ, in the configuration in which masses are taken."""
-    terms = constraint_terms(mechanism(model), list(reference(model)), [0.0] * model.nv)
-    rows: list[Any] = [[terms.matrix[r * model.nv + k] for k in range(model.nv)] for r in range(terms.count)]
-    L = np.array(rows, dtype=float).reshape(terms.count, model.nv)
-    return [float(x) for x in (L @ inverse * L).sum(axis=1)]
+    """The inverse mass along each row of constraints."""
+    m = mechanism(model)
+
+    def rows(q: Sequence[float]) -> NDArray[np.float64]:
+        terms = constraint_terms(m, list(q), [0.0] * model.nv)
+        return matrix_of(terms.matrix, terms.count, model.nv)
+
+    return inverse_masses(model, reference(model), inverse, rows)
 
 
 def _frictions(model: Model, inverse: NDArray[np.float64], given: Sequence[Parameter]) -> list[FrictionRow]:

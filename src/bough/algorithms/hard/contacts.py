@@ -13,6 +13,7 @@ import numpy as np
 
 from bough.algorithms.hard.scene import KEPT, HardScene, restitutions_of
 from bough.algorithms.narrow_phase import ContactPoint
+from bough.algorithms.shapes.point import axes_of
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.grip import Grip, vector_at
 from bough.algorithms.soft.layout import ShapeGroup, layout_of
@@ -141,6 +142,8 @@ class HardContacts(Contacts):
     def _row_of(self, grip: Grip, columns: Array, moves: Table, own: int) -> tuple[Array, Scalar]:
         """The rows of a contact, for velocities of joints, and the largest of the terms whose sums they are."""
         row, axes = blank(AXES * own), grip.axes
+        if len(axes) < AXES:  # without friction the rows of tangents tell how far a push moves the point aside
+            axes = list(axes_of(axes[0]))
         ends = [(grip.body(side), point, sign) for side, point, sign in grip.ends()]
 
         reach: Scalar = 0.0
@@ -154,7 +157,7 @@ class HardContacts(Contacts):
                 moved = gather(moves, body * own + j) * sign
                 velocity = velocity + (linear + angular.cross(point)) * moved
             for t in range(AXES):
-                row[j + t * own] = axes[t].dot(velocity) if t < len(axes) else 0.0
+                row[j + t * own] = axes[t].dot(velocity)
             most: Scalar = maximum(size, _length(linear) + _length(angular) * reach)
             return most
 

@@ -53,6 +53,7 @@ from bough.scalar import (
     minimum,
     negation,
     select,
+    sqrt,
 )
 from bough.scalar.tolerances import TOUCHING
 
@@ -68,6 +69,14 @@ MOST_IMPACTS = 64
 GIVE = 1e-3
 """By how much rows give way to impulses that differ from those of the step before, as a part of what an impulse does
 along its own row: so what rests does not creep."""
+
+SHORT_LEVER = 0.1
+"""A push along the normal that moves the point of a contact this little that way, as a part of any way, is one against
+a joint."""
+
+HEAVIEST = 1e4
+"""So many times what forces do in a step a contact carries with a short lever. What it gathers above that, as it pushed
+against a joint, must not come free all at once when the lever grows."""
 
 LEAST_PART_OF_STEP = 1e-6
 """The least part of a step in which gaps close."""
@@ -122,6 +131,7 @@ class HardProblem:
             H, force, self.v = indexable(tree.packed_size, H), indexable(n, force), indexable(n, v)
             self.response: TreeResponse = response(tree, H, J, rows.count, self.on)
             self._stiff = fill(array(rows.count), rows.count, lambda i: self.response.A[i * (rows.count + 1)])
+            self._levers = fill(array(rows.contacts), rows.contacts, self._lever)
             half = self.response.half(force)
             self.half = fill(array(n), n, lambda k: half[k] * dt)
             self.u, self.d = array(rows.count), array(rows.count)
@@ -191,16 +201,44 @@ class HardProblem:
         offset: list[Scalar] = []
         active: list[Bool] = []
         left = self._time_left(passed)
-        conditions = [(c * AXES, 1.0, self.contacts.on[c] > 0.0, self.contacts.gaps[c]) for c in range(rows.contacts)]
+        on, gaps = self.contacts.on, self.contacts.gaps
+        conditions = [(c * AXES, 1.0, on[c] > 0.0, gaps[c], self.rate * self._levers[c]) for c in range(rows.contacts)]
         for (row, sign), near, gap in zip(rows.sides, self.limits_on, self._side_gaps, strict=True):
-            conditions.append((rows.fixed + row, sign, near, gap))
-        for row, sign, near, gap in conditions:
+            conditions.append((rows.fixed + row, sign, near, gap, self.rate))
+        for row, sign, near, gap, rate in conditions:
             rest = self._gap_left(gap, self._before[row] * sign, passed)
-            least = select(near, select(rest > 0.0, rest / left, self.rate * rest), FAR)
+            least = select(near, select(rest > 0.0, rest / left, rate * rest), FAR)
             y = (self.u[row] + self.d[row]) * sign
             offset.append(least)
             active.append(both(near, either(rest <= TOUCHING, y + least <= 0.0)))
         return offset, active
+
+    def _lever(self, c: Index) -> Scalar:
+        """How much a push along the normal of a contact moves its point that way, as a part of any way, from 0 to 1.
+
+        Where the way from a joint to the point is along the normal, the joint all but holds the point, and a push would
+        turn the body ever faster. It moves the point by u along the normal, and by no more than u (A_tt / A_nn)^½ along
+        a tangent t.
+        """
+        normal, *tangents = (self._stiff[c * AXES + t] for t in range(AXES))
+        most: Scalar = normal
+        for x in tangents:
+            most = maximum(most, x)
+        part: Scalar = sqrt(normal / select(most > 0.0, most, 1.0))
+        return part
+
+    def _carried(self, i: int, fastest: Scalar, start: Array) -> Scalar:
+        """What the impulse of the step before does along its own row; with a short lever only a part of it.
+
+        Forces change rates of contacts by `fastest` at most.
+        """
+        rate: Scalar = self._stiff[i] * start[i]
+        if i >= self.rows.touch:
+            return rate
+        lever = self._levers[i // AXES]
+        most = select(lever < SHORT_LEVER, HEAVIEST * fastest * lever, FAR)
+        bounded: Scalar = maximum(minimum(rate, most), -most)
+        return bounded
 
     def solve(self, start: Array) -> Impulses:
         """Impulses of impacts and of the step, round after round; the last round is the step itself.
@@ -270,6 +308,7 @@ class HardProblem:
     def _impulses(self, struck: Bool, hits: Array, approach: Array, passed: Scalar, start: Array) -> Found:
         """Impulses of a round: of contacts that are struck, if there are some, else of the step."""
         rows = self.rows
+        fastest: Scalar = loop(rows.touch, lambda i, most: maximum(most, absolute(self.d[i])), ZERO)
         base: list[Scalar] = []
         for i in range(rows.count):
             moving: Scalar = self.u[i]
@@ -277,7 +316,7 @@ class HardProblem:
                 c = i // AXES
                 moving = select(hits[c] > 0.0, (1.0 + self.contacts.restitution[c]) * approach[c], moving)
             more = self.rate * self.errors[i - rows.touch] if rows.touch <= i < rows.fixed else 0.0
-            less = GIVE * self._stiff[i] * start[i]
+            less = GIVE * self._carried(i, fastest, start)
             base.append(select(struck, moving, self.u[i] + self.d[i] + more - less))
         offset, active = self._offsets(passed)
         for k in range(len(offset)):

@@ -21,6 +21,7 @@ from bough.kernel.factors import small_pivots, vanishing_pivots
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.treematrix import unpacked
 from bough.model import Model
+from bough.model.massless import give_inertia
 from bough.scalar.tolerances import CONFLICT, RESIDUAL, SINGULAR_VALUE
 
 __all__ = ["Driven", "Nearest", "StateError", "drive_forces", "free_motion", "nearest", "regular_mass", "times"]
@@ -222,6 +223,6 @@ def _require_regular(model: Model, whole: FloatArray, singular: NDArray[np.bool_
         raise StateError(
             SingularError,
             f"joint {model.dof_names[k]!r} moves nothing that has inertia{{}}, and no loop holds it: its motion "
-            "cannot be told. Give the bodies beyond it mass and inertia, or the joint an armature",
+            f"cannot be told. {give_inertia(model, k)}",
             place,
         )

@@ -64,8 +64,9 @@ class Beam(FlexibleBody):
         at 1).
     basis
         ``"eigenmodes"`` of the clamped beam, or ``"polynomials"``, which span all polynomials of lowest degree.
-        Eigenmodes give exact frequencies of a cantilever. Three polynomials give exact static deflections under weight
-        and loads at the tip, and a few polynomials fit any other support.
+        Eigenmodes give the exact frequencies of a cantilever by Rayleigh's theory: with the rotary inertia of
+        cross-sections, without shear. Three polynomials give exact static deflections under weight and loads at the
+        tip, and a few polynomials fit any other support.
 
     Examples
     --------
