@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from bough.algorithms.constraint_rows import Entries
 from bough.model import BodyRecord, Mechanism, combine
-from bough.scalar import Array, Bool, Index, Scalar, maximum, select
+from bough.scalar import Array, Bool, Index, Scalar, maximum, select, sqrt
 from bough.scalar.tolerances import ROUNDING, SINGULAR_VALUE
 from bough.spatial import REST, Force, Motion, Transform
 from bough.tree.scans import upward
 
-__all__ = ["Seen", "Side", "climb", "components", "felt_at_all", "powers", "write_columns"]
+__all__ = ["Lever", "Seen", "Side", "climb", "components", "levers_of", "powers", "write_columns"]
 
 MUCH = 0.5
 """A joint that always moves a frame along a direction by so much (m or rad per unit) is felt there."""
@@ -100,11 +100,8 @@ def _size(t: Force, of_force: Scalar, of_couple: Scalar) -> Scalar:
     return of_force * t.linear.dot(t.linear) + of_couple * t.angular.dot(t.angular)
 
 
-def felt_at_all(m: Mechanism, q: Array, sides: Sequence[tuple[Side, Transform]], T: Sequence[Force]) -> list[Bool]:
-    """For each force whether any motion of the bodies of both sides has power on it, beyond what parts fit.
-
-    Where none has, the row is rounding, or that of axes which are the same as well as a file tells.
-    """
+def levers_of(m: Mechanism, q: Array, sides: Sequence[tuple[Side, Transform]], T: Sequence[Force]) -> list[Lever]:
+    """For each force how much of the motions of the bodies of both sides has power on it."""
     none: tuple[Scalar, ...] = (0.0,) * len(T)
     most, always, sizes = none, none, (0.0, 0.0)  # type: tuple[Scalar, ...], tuple[Scalar, ...], tuple[Scalar, ...]
     for side, X in sides:
@@ -123,8 +120,30 @@ def felt_at_all(m: Mechanism, q: Array, sides: Sequence[tuple[Side, Transform]],
         if not side.rests:
             seen = upward(m, side.body, side.count, rule, _Extent(X, 0.0, most, always, sizes))
             most, always, sizes = seen.most, seen.always, seen.sizes
-    felt = [largest > _size(t, *sizes) * SINGULAR_VALUE**2 for largest, t in zip(most, T, strict=True)]
-    return [(type(known) is float and known == 1.0) or x for known, x in zip(always, felt, strict=True)]
+    found = zip(always, most, T, strict=True)
+    return [Lever(type(known) is float and known == 1.0, x, _size(t, *sizes)) for known, x, t in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """How much of the motions of a loop has power on a force: squares of the most, and of what it could be."""
+
+    always: bool  # whether it is much in all states
+    most: Scalar
+    size: Scalar
+
+    @property
+    def is_felt(self) -> Bool:
+        """Whether any motion has power on it, beyond what parts fit.
+
+        Where none has, the row is rounding, or that of axes which are the same as well as a file tells.
+        """
+        return True if self.always else self.most > self.size * SINGULAR_VALUE**2
+
+    @property
+    def part(self) -> Scalar:
+        """The most as a part of what it could be, from 0 to 1."""
+        return 1.0 if self.always else sqrt(self.most / select(self.size > 0.0, self.size, 1.0))
 
 
 def _is_much(x: Scalar) -> bool:

@@ -19,6 +19,7 @@ through a loss of rank to the next, half a turn later, by four decimal digits. M
 class Terms:
     """All constraints of a model, row by row: error e, matrix L (rows x nv), L v, and the rest of L v̇ + bias.
 
+    `levers` tell how far joints move along the rows of loops, as a part of how far they move at all, from 0 to 1.
     `turning` is the square of the fastest angular velocity of a joint on the way around the row's loop, `damping` for
     each row 2, or 1 for one on velocities alone; None if there are no such rows.
     """
@@ -30,6 +31,7 @@ class Terms:
     bias: Array
     turning: Array
     damping: Table | None = None
+    levers: Array = ()  # type: ignore[assignment]
 
     def returning(self, row: Index, rate: Scalar) -> Scalar:
         """What brings the error of a row back to zero; see `returning`."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.algorithms.climbing import Side, climb, components, felt_at_all, powers, write_columns
+from bough.algorithms.climbing import Side, climb, components, levers_of, powers, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.algorithms.ties import tie_columns, tie_terms
 from bough.model import Frame, Joint, Loop, Mechanism, Placement
@@ -62,7 +62,8 @@ def constraint_terms(
     constraints = m.model.constraints
     total = sum(constraint.rows for constraint in constraints)
     entries = into or dense_entries(m, total)
-    terms = Terms(total, array(total), entries.values, array(total), array(total), array(total), _damping(m))
+    errors, rates, bias, turning, levers = (array(total) for _ in range(5))
+    terms = Terms(total, errors, entries.values, rates, bias, turning, _damping(m), levers)
     starts, alike, row = {}, {}, 0  # type: dict[str, int], dict[object, list[Loop]], int
     for constraint in constraints:
         starts[constraint.name] = row
@@ -269,11 +270,13 @@ def _loops_terms(
             terms.bias[row + r] = c.V_dot.dot(t)
             terms.turning[row + r] = c.turning
         sides = ((c.after, c.after.X), (c.before, c.X_before))
-        kept = felt_at_all(m, q, sides, T) if rounded else []
+        felt = levers_of(m, q, sides, T) if rounded else []
+        for r, lever in enumerate(felt):
+            terms.levers[row + r] = lever.part
 
         def entry(motion: Motion, reach: Scalar) -> list[Scalar]:
             found = powers(motion, T, reach)
-            return [select(keep, x, 0.0) for keep, x in zip(kept, found, strict=True)] if rounded else found
+            return [select(x.is_felt, y, 0.0) for x, y in zip(felt, found, strict=True)] if rounded else found
 
         for (side, X), sign in zip(sides, (1.0, -1.0), strict=True):
             write_columns(m, q, side, X, entry, row, sign, entries)

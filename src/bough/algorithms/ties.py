@@ -84,6 +84,7 @@ def tie_terms(
     for values, numbers in ((terms.errors, found.errors), (terms.rates, found.rates), (terms.bias, found.bias)):
         for r, value in enumerate(numbers):
             values[row + r] = value
+            terms.levers[row + r] = 1.0
     for side, _, forces in found.frames:
 
         def rule(motion: Motion, reach: Scalar, T: Sequence[Force] = forces) -> list[Scalar]:

@@ -72,7 +72,7 @@ along its own row: so what rests does not creep."""
 
 SHORT_LEVER = 0.1
 """A push along the normal that moves the point of a contact this little that way, as a part of any way, is one against
-a joint."""
+a joint. So is one of a loop along which its joints move this little."""
 
 HEAVIEST = 1e4
 """So many times what forces do in a step a contact carries with a short lever. What it gathers above that, as it pushed
@@ -119,7 +119,9 @@ class HardProblem:
         closed = constraint_terms(m, q, v) if rows.loops else Terms(0, [], [], [], [], [])
         for k in range(rows.loops * n):
             J[rows.touch * n + k] = closed.matrix[k]
-        self.errors = [closed.errors[r] for r in range(rows.loops)]
+        # closing a loop along what joints hardly move would take huge speeds, as where axes are not quite parallel
+        levers = [closed.levers[r] / SHORT_LEVER for r in range(rows.loops)]
+        self.errors = [closed.errors[r] * minimum(1.0, lever * lever) for r, lever in enumerate(levers)]
         near = limit_rows(m, q, v, Part(J, rows.fixed * n)).rates if rows.limits else []
         self._side_gaps = limit_gaps(m, q) if rows.limits else []
         places = [rub.v if isinstance(rub, FrictionRow) else n + rub.row for rub in scene.frictions]
