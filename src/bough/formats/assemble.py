@@ -253,7 +253,7 @@ class _Assembly:
             model = self._with_simulation(self._builder.build())
         if model is not None and self._report.collect:
             self._remark_joints(model, connections)
-        return model if model is None or self._options.merge_fixed else self._with_parts(model)
+        return None if model is None else self._with_parts(model)
 
     def _remark_joints(self, model: Model, connections: Sequence[Connection]) -> None:
         """Say which joints forward dynamics will refuse, and which no drive may move."""
@@ -381,6 +381,14 @@ class _Assembly:
         return self._names.get(link, link)
 
     def _with_parts(self, model: Model) -> Model:
-        """The model whose frames tell the inertias of the links that were merged."""
+        """The model whose frames tell inertias of links: of those on the base, which no body has; if asked, of all."""
         own = {self._names[name]: link.inertia for name, link in self._links.items() if link.inertia is not None}
-        return model.with_checked(frames=tuple(replace(f, inertia=own.get(f.name)) for f in model.frames))
+        told = {
+            f.name
+            for f in model.frames
+            if not self._options.merge_fixed or (not f.body and own.get(f.name, NOTHING).mass)
+        }
+        if not told:
+            return model
+        frames = (replace(f, inertia=own.get(f.name)) if f.name in told else f for f in model.frames)
+        return model.with_checked(frames=tuple(frames))

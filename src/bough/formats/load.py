@@ -81,7 +81,7 @@ def load(
         Whether mimic joints follow their leader. With False they move independently, as in Pinocchio.
     merge_fixed
         Links on fixed joints always become part of the body that carries them, and frames with their own name. With
-        False, these frames also keep the inertia of the link (`model.frames[k].inertia`).
+        False, these frames also keep the inertia of the link (`model.frames[k].inertia`); those on the base always do.
     order
         Order of the joints in q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or ``"file"`` (as
         in the file, but parents before children). Default: ``"pinocchio"`` for URDF; ``"file"`` for SDF and for MJCF,

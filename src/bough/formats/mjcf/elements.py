@@ -53,15 +53,16 @@ def _quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
     return (a, b, c, d)
 
 
-def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
-    """The inertia of a moving body, by its principal moments."""
+def inertial(inertia: Inertia, name: str, losses: Losses, moving: bool = True) -> str:
+    """The inertia of a body, by its principal moments; one that does not move may have none."""
     moments, axes = np.linalg.eigh(inertia.matrix)
-    if inertia.mass < LEAST_INERTIA or moments[0] < LEAST_INERTIA:
+    if moving and (inertia.mass < LEAST_INERTIA or moments[0] < LEAST_INERTIA):
         losses.add(f"body {name!r}, which moves and lacks mass or a principal moment of inertia")
         return ""
     missing = float(moments[2] - moments[0] - moments[1])
-    if missing > FLATTEST * moments[2]:
-        losses.add(f"the inertia of body {name!r}, whose moments break the triangle inequality")
+    if missing > FLATTEST * moments[2] or moments[0] < 0.0:
+        wrong = f"the inertia of body {name!r}, whose moments break the triangle inequality"
+        losses.add(wrong, None if moving else "inertias")
         return ""
     while moments[0] + moments[1] < moments[2]:  # rounding
         moments[1] = np.nextafter(moments[1], np.inf)
