@@ -76,6 +76,17 @@ def test_a_floating_robot_starts_where_it_is_set(tmp_path: Path) -> None:
         assert (first[2] == height) == (height is not None)
 
 
+def test_a_static_model_of_sdf_is_an_obstacle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    room = tmp_path / "room.sdf"
+    room.write_text(
+        "<sdf version='1.9'><model name='room'><static>true</static><link name='wall'><collision name='c'><geometry>"
+        "<box><size>1 1 1</size></box></geometry></collision></link></model></sdf>"
+    )
+    given = ["simulate", "quadruped", "--scene", str(room), "--floor", "yes", "--duration", "0.004", "--rate", "500"]
+    assert main(given) == 0
+    assert "deepest penetration in the 3 stored samples: " in capsys.readouterr().out
+
+
 def test_as_many_states_are_recorded_as_pictures_show() -> None:
     film, poses = MOST_BESIDE, MOST_BESIDE // POSES
     assert {".gif": film, ".mp4": film, ".png": poses} == SHOWN_TOGETHER

@@ -31,8 +31,8 @@ def register(commands: Any) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        help="leave out a part that the format cannot express: armature, constraints, geometries, gravity, limits, "
-        "losses, order, simulation or springs (may be repeated)",
+        help="leave out a part that the format cannot express: armature, constraints, geometries, gravity, "
+        "inertias, limits, losses, order, simulation or springs (may be repeated)",
     )
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.set_defaults(run=run)

@@ -366,5 +366,5 @@ def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) ->
         deepest = float(found.depths.max())
         worst = found.pairs[int(np.unravel_index(found.depths.argmax(), found.depths.shape)[-1])]
         told = f"{1e3 * deepest:.2f} mm, {worst[0]!r} and {worst[1]!r}" if deepest > 0 else "none"
-        say(f"deepest penetration: {told}")
+        say(f"deepest penetration in the {len(trajectory)} stored samples: {told}")
     say(trajectory.summary())

@@ -14,7 +14,7 @@ from bough.errors import BoughError, LoadWarning, ModelError, UnknownNameError, 
 from bough.formats.description import Connection, Description, Follow, LinkGeometry, LinkLoop, Options
 from bough.formats.floating import floating_joint
 from bough.formats.report import Report
-from bough.formats.structure import in_order, root_of, with_root
+from bough.formats.structure import floating_on, in_order, is_carried, root_of, with_root
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.constraints import misfit
 from bough.model.effortless import effortless_joints
@@ -51,8 +51,12 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
             raise ModelError(
                 f"root={options.root!r}: this file attaches the robot to the world, so its root is {root!r}"
             )
-        root = _known_link(options.root, description)
-        connections = with_root(connections, root)
+        wanted = _known_link(options.root, description)
+        free = floating_joint(description, root, options.lock)
+        if free is not None and is_carried(connections, wanted, free):
+            connections = floating_on(connections, wanted, free)
+        else:
+            root, connections = wanted, with_root(connections, wanted)
     _doubt_fixed_base(description, root, options, report)
     laws = _laws(connections, report) if options.mimic else {}
     options = _with_neutral_locks(connections, options)

@@ -72,8 +72,9 @@ def load(
         without mass.
     root
         Link to use as the root instead of the file's root. Joints between the two roots are reversed, but their
-        coordinates keep sign and meaning. ``"auto"`` keeps the file's root, and computes forward dynamics from the body
-        where it costs least (see `bough.trees.rerooting`). It has no effect for a fixed base.
+        coordinates keep sign and meaning. If the file floats already on a free joint, this joint then moves the link,
+        and its coordinates are those of the link. ``"auto"`` keeps the file's root, and computes forward dynamics from
+        the body where it costs least (see `bough.trees.rerooting`). It has no effect for a fixed base.
     lock
         Joints to lock: a dictionary from names to configurations (rad or m; nq numbers), or a list of names, which are
         locked in their neutral configuration. The model contains neither locked joints nor joints that follow them.
