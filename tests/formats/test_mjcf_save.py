@@ -263,6 +263,14 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         lambda b: rod(b, bough.joints.Revolute("z"), com=(1, 0, 0), inertia=0),
         "body 'a', which moves and lacks",
     ),
+    "mesh of another format": (
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "mesh", (1, 1, 1), file="/m/x.dae")),
+        r"the mesh '' on 'a', whose file '/m/x.dae' is none of .stl, .obj, .msh.*'geometries'",
+    ),
+    "mesh not found": (
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "mesh", (1, 1, 1), file="package://m/x.stl")),
+        r"the mesh '' on 'a', whose file 'package://m/x.stl' was not found.*'geometries'",
+    ),
     "plane": (lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "plane", (1, 1))), "planes do not move"),
     "loop": (
         lambda b: (rod(b, bough.joints.Revolute("z")), b.loop("l", bough.joints.Revolute("x"), "world", "a")),

@@ -236,3 +236,17 @@ def test_pinocchio_and_mujoco_find_the_mass_of_links_on_the_base(tmp_path: Path)
     whole = bough.load(PEDESTAL, floating_base=True)
     assert pin.computeTotalMass(theirs) == pytest.approx(whole.mass)
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "again.xml")).body_mass.sum() == pytest.approx(whole.mass)
+
+
+def test_other_programs_read_capsules(tmp_path: Path) -> None:
+    """Those of files of version 1.2; files without any say no version, as ever."""
+    file = tmp_path / "x.urdf"
+    for shape, version in (("capsule", True), ("cylinder", False)):
+        b = bough.Builder("m")
+        b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+        b.geometry("a", shape, (0.1, 0.5))
+        bough.save(b.build(), file)
+        theirs = pin.buildModelFromUrdf(str(file))
+        assert pin.buildGeomFromUrdf(theirs, str(file), pin.GeometryType.COLLISION).ngeoms == 1
+        assert (' version="1.2"' in file.read_text()) == version
+        assert not bough.problems(file)

@@ -59,7 +59,8 @@ def save(
     In a MJCF file frames are sites, links with inertia on the base are bodies without joints, and a joint with several
     coordinates becomes hinges and slides called ``…/1``, ``…/2`` and so on; those of a planar joint move along the axes
     of the parent. A body without inertia that carries one other body becomes an additional joint of that body, as usual
-    in MJCF. MuJoCo opens mesh files; `load` does not.
+    in MJCF. MuJoCo opens mesh files; `load` does not. Shapes that overlap with all coordinates at zero, which do not
+    touch in a `Scene` by default, do so once the model is loaded from this file (see `Scene.overlapping`).
 
     Examples
     --------

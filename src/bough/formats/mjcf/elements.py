@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -15,9 +16,10 @@ from bough.formats.text import numbers_text, quoted
 from bough.model import Geometry, Inertia, Placement
 from bough.model.parts import HERE
 
-__all__ = ["Asset", "asset", "geom", "inertial", "pose"]
+__all__ = ["Asset", "asset", "geom", "inertial", "pose", "unreadable"]
 
 LEAST_INERTIA = 1e-15  # mass and moments of a moving body that MuJoCo takes
+MESH_FILES = (".stl", ".obj", ".msh")  # that MuJoCo reads
 FLATTEST = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
 
 
@@ -87,6 +89,16 @@ def asset(g: Geometry, name: str) -> str:
     )
 
 
+def unreadable(g: Geometry) -> str:
+    """Why MuJoCo cannot read the file of a mesh, as far as its name tells; nothing if it can."""
+    if g.shape != "mesh" or not g.file:
+        return ""
+    if "://" in g.file:
+        return f"whose file {g.file!r} was not found"
+    readable = os.path.splitext(g.file)[1].lower() in MESH_FILES
+    return "" if readable else f"whose file {g.file!r} is none of {', '.join(MESH_FILES)}"
+
+
 def _corners_and_faces(g: Geometry) -> str:
     """Triangles as attributes of a mesh."""
     corners, faces = np.unique(np.reshape(g.triangles, (-1, 3)), axis=0, return_inverse=True)
@@ -114,6 +126,10 @@ def geom(g: Geometry, name: str, moving: bool, assets: Mapping[Asset, str], loss
         return ""
     if g.shape != "plane" and size and min(size) <= 0.0:
         losses.add(f"{what}, which has no size", "geometries")
+        return ""
+    why = unreadable(g)
+    if why:
+        losses.add(f"{what}, {why}", "geometries")
         return ""
     if g.surface.restitution:
         losses.add(f"the restitution of {what}", "simulation")

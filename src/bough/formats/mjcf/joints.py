@@ -125,7 +125,7 @@ def _in_the_plane(entry: JointEntry, losses: Losses) -> JointEntry:
     axis, and armature acts on v̇ = Rᵀ a - ω × v and not on the acceleration a of slides: none of them stays, even if
     the same along both axes.
     """
-    others: dict[str, tuple[float, ...]] = {}
+    others: dict[str, Any] = {}
     for word, kind in (
         ("damping", "losses"),
         ("friction", "losses"),

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from bough.formats.losses import Losses
-from bough.formats.mjcf.elements import Asset, asset, geom, inertial, pose
+from bough.formats.mjcf.elements import Asset, asset, geom, inertial, pose, unreadable
 from bough.formats.mjcf.joints import Step, joints
 from bough.formats.mjcf.sensors import sensors_text
 from bough.formats.mjcf.write_simulation import actuators, contact, options, soft_attributes
@@ -46,7 +46,7 @@ class _Writer:
                 self._sites[frame.body][frame.name] = frame.placement
         assets: dict[Asset, Geometry] = {}
         for g in model.geometries:
-            if g.shape in ("mesh", "height_field"):
+            if g.shape in ("mesh", "height_field") and not unreadable(g):
                 assets.setdefault((g.source, g.size), g)
         self._needed = {key: (f"{g.shape}{k}", g) for k, (key, g) in enumerate(assets.items())}
         self._site_names = {frame.name for frame in model.frames if frame.name not in self._static}
