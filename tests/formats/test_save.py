@@ -250,3 +250,20 @@ def test_other_programs_read_capsules(tmp_path: Path) -> None:
         assert pin.buildGeomFromUrdf(theirs, str(file), pin.GeometryType.COLLISION).ngeoms == 1
         assert (' version="1.2"' in file.read_text()) == version
         assert not bough.problems(file)
+
+
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
+def test_an_impossible_inertia_of_a_fixed_link_is_named_in_mjcf(tmp_path: Path) -> None:
+    """MuJoCo takes none, not even of what does not move; URDF takes all."""
+    moments = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="3"/>'
+    base = f'<link name="base"><inertial><mass value="2"/>{moments}</inertial></link>'
+    model = bough.load(robot(base, link("arm"), joint("turn", "base", "arm")))
+    with pytest.raises(bough.errors.SaveError, match=r"the inertia of body 'base'.*leave_out=\('inertias',"):
+        bough.save(model, tmp_path / "x.xml")
+    bough.save(model, tmp_path / "x.xml", leave_out=("inertias", "limits"))
+    left = bough.load(tmp_path / "x.xml", trusted=True)
+    assert left.mass == model.mass
+    assert left.frame("base").inertia is None
+    bough.save(model, tmp_path / "x.urdf")
+    kept = bough.load(tmp_path / "x.urdf")
+    assert kept.frame("base").inertia == model.frame("base").inertia

@@ -30,7 +30,7 @@ KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
 
-ROUNDING = 1e-9
+RATE_SLACK = 1e-9
 """By how much a rate may be above that of the steps, relative to it."""
 
 EXTRAS = {".gif": ("PIL", "pictures"), ".mp4": ("imageio_ffmpeg", "pictures")}
@@ -185,7 +185,7 @@ def _run(options: argparse.Namespace) -> int:
     )
     if not adaptive and sim.dt > options.duration:
         raise ModelError(f"--duration is {options.duration} s, expected at least a time step, {sim.dt} s")
-    if options.rate is not None and not adaptive and options.rate * sim.dt > 1.0 + ROUNDING:
+    if options.rate is not None and not adaptive and options.rate * sim.dt > 1.0 + RATE_SLACK:
         raise ModelError(
             f"--rate is {options.rate:g}, expected at most {1.0 / sim.dt:g} samples per second: one per step of "
             f"{1e3 * sim.dt:g} ms"
