@@ -22,7 +22,7 @@ many = bough.random(robot, rng, size=1000)
 v, tau = rng.normal(size=(2, 1000, robot.nv))
 a = bough.forward_dynamics(robot, many, v, tau)  # motion from forces
 assert np.allclose(bough.rnea(robot, many, v, a), tau)  # forces from motion
-print(f"its legs are branches: {np.mean(bough.crba(robot, q) == 0):.0%} of its mass matrix is zero")
+print(f"{np.mean(bough.crba(robot, many[0]) == 0):.0%} of its mass matrix is zero, mostly as its legs are branches")
 
 # Differentiate it: by q (along motions), v and tau, each (1000, nv, nv).
 by_q, by_v, by_tau = bough.derivatives.forward_dynamics(robot, many, v, tau)

@@ -36,6 +36,7 @@ TOLD = {
     6: ["link 'lonely' is connected to nothing"],
     7: ["joint 'ab': the lower limit 1.0 is above the upper limit -1.0"],
     8: ["joint 'ab': the axis (0, 0, 2) has length 2, expected 1"],
+    9: ["joint 'cd' is prismatic and has no <limit>, which the format demands"],
     10: ["joint 'cd': the axis of a prismatic joint is"],
     11: ["joint 'dc' is of type 'revolvute'", "joints form a circle: link 'c' on 'd' on 'c'"],
     12: ["joint 'x': the child does not exist: no link is called 'bb'; did you mean 'b'?"],
@@ -86,6 +87,15 @@ def test_check_looks_for_meshes(capsys: pytest.CaptureFixture[str], missing: str
     told = said(capsys, "check", "robot.urdf", code=1).splitlines()
     assert told == [f"robot.urdf:3: 'base': the mesh {missing!r} does not exist", "robot.urdf: 1 problem"]
     assert said(capsys, "check", "robot.urdf", "--no-meshes") == "robot.urdf: no problems\n"
+
+
+def test_check_looks_for_meshes_in_folders_of_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("all", "mine").mkdir(parents=True)
+    Path("all", "mine", "there.stl").touch()
+    mesh = '<visual><geometry><mesh filename="package://mine/there.stl"/></geometry></visual>'
+    Path("robot.urdf").write_text(f'<robot name="one"><link name="base">{mesh}</link></robot>')
+    assert "does not exist" in said(capsys, "check", "robot.urdf", code=1)
+    assert said(capsys, "check", "robot.urdf", "--packages", "all") == "robot.urdf: no problems\n"
 
 
 def test_check_tells_all_that_is_wrong_at_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -357,3 +367,20 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{sys.executable} -m bough info quadruped | head -n 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "quadruped\n")
+
+
+def test_convert_tells_shapes_that_touch_only_in_mjcf(capsys: pytest.CaptureFixture[str]) -> None:
+    """Shapes that overlap in the pose of the file do not touch, unless the file is MuJoCo's."""
+    b = bough.Builder("fist")
+    parent = "world"
+    for name in "abc":
+        b.add(name, bough.joints.Revolute("z"), parent, mass=1.0, inertia=1.0)
+        b.geometry(name, "sphere", (0.1,))
+        parent = name
+    bough.save(b.build(), "fist.urdf")
+    for out, told in (("fist.xml", True), ("again.urdf", False)):
+        assert main(["convert", "fist.urdf", out]) == 0
+        found = capsys.readouterr().err
+        assert ("1 pair of shapes overlap with all coordinates at zero" in found) == told
+    pairs = [len(bough.Scene(bough.load(file, trusted=True)).pairs) for file in ("fist.urdf", "fist.xml")]
+    assert pairs == [0, 1]

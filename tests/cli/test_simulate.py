@@ -58,12 +58,34 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--batch", "3", "--seed", "-1"], "--seed is -1, expected a nonnegative integer"),
         (["--batch", "65", "--record", "x.gif"], "--batch is 65, and --record 'x.gif' shows at most 64"),
         (["--batch", "13", "--record", "x.png"], "shows at most 12 side by side"),
+        (["--rate", "1e9"], "--rate is 1e+09, expected at most 500 samples per second: one per step of 2 ms"),
+        (["--drop", "nan"], "--drop is nan, expected a height in m"),
+        (["--host", "0.0.0.0"], "--host, --port and --no-browser are only used with --view"),
+        (["--no-browser"], "--host, --port and --no-browser are only used with --view"),
+        (["--lock", "pivot", "--lock", "pivot=2"], "--lock gives 'pivot' more than once"),
         (["--seed", "1"], "--seed is 1, which is only used with --batch"),
     ],
 )
 def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "pendulum", *options]) == 2
     assert culprit in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("package", "options", "extra"),
+    [
+        ("PIL", ["--record", "x.gif"], "pictures"),
+        ("imageio_ffmpeg", ["--record", "x.mp4"], "pictures"),
+        ("matplotlib", ["--plot", "x.png"], "plot"),
+        ("viser", ["--view"], "view"),
+    ],
+)
+def test_a_package_that_is_missing_is_told_before_anything_is_loaded(
+    package: str, options: list[str], extra: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["simulate", "no such robot", *options]) == 2
+    assert f"needs the package {package}: pip install 'bough[{extra}]'" in capsys.readouterr().err
 
 
 def test_a_floating_robot_starts_where_it_is_set(tmp_path: Path) -> None:
@@ -74,6 +96,17 @@ def test_a_floating_robot_starts_where_it_is_set(tmp_path: Path) -> None:
         first = bough.Trajectory.load(record, bough.robots.load("quadruped")).q[0, :3]
         np.testing.assert_array_equal(first[:2], [0.5, 0.2])
         assert (first[2] == height) == (height is not None)
+
+
+def test_a_static_model_of_sdf_is_an_obstacle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    room = tmp_path / "room.sdf"
+    room.write_text(
+        "<sdf version='1.9'><model name='room'><static>true</static><link name='wall'><collision name='c'><geometry>"
+        "<box><size>1 1 1</size></box></geometry></collision></link></model></sdf>"
+    )
+    given = ["simulate", "quadruped", "--scene", str(room), "--floor", "yes", "--duration", "0.004", "--rate", "500"]
+    assert main(given) == 0
+    assert "deepest penetration in the 3 stored samples: " in capsys.readouterr().out
 
 
 def test_as_many_states_are_recorded_as_pictures_show() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,30 @@ def test_all_that_can_be_left_out_is_in_the_help(capsys: pytest.CaptureFixture[s
         main(["convert", "--help"])
     told = capsys.readouterr().out
     assert [kind for kind in KINDS if kind not in told] == []
+
+
+def test_arguments_of_functions_are_told_as_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    floating, own = tmp_path / "floating.urdf", tmp_path / "arm.json"
+    floating.write_text(
+        '<robot name="r"><link name="world"/><joint name="j" type="floating"><parent link="world"/><child link="a"/>'
+        '</joint><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        "</inertial></link></robot>"
+    )
+    assert main(["convert", "arm", str(own)]) == 0
+    capsys.readouterr()
+    for order, told in (
+        (["info", str(floating), "--floating"], "--floating: the file floats already, .*; load it without --floating"),
+        (["info", str(own), "--floating"], "--floating, --root, --lock and --no-mimic are for other formats"),
+        (["info", "arm", "--lock", "elbow=1,2"], "--lock: joint 'elbow' is held at"),
+        (["simulate", "quadruped", "--integrator", "variational", "--duration", "0.01"], "does not support$"),
+    ):
+        assert main(order) == 2
+        found = capsys.readouterr().err.strip()
+        assert re.search(told, found)
+        assert not re.search(r"floating_base|lock=|with_simulation|…", found)
+
+
+def test_the_help_of_pictures_says_that_shapes_are_those_of_each_body(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["picture", "--help"])
+    assert "visual shapes of each body" in " ".join(capsys.readouterr().out.split())

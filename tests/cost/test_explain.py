@@ -62,3 +62,11 @@ def test_another_floating_base_inside_is_told() -> None:
 
 def test_rounds_of_divide_and_conquer_are_told() -> None:
     assert 'method="divide_and_conquer" needs 4 rounds' in str(bough.explain(bough.trees.topologies.chain(64)))
+
+
+@pytest.mark.parametrize(("name", "counted"), [("pendulum", True), ("quadruped", False)])
+def test_derivatives_have_columns_of_operations_where_they_are_counted(name: str, counted: bool) -> None:
+    text = str(bough.explain(bough.robots.load(name)))
+    assert ("operations by recursions" in text) == counted
+    assert "not counted" not in text
+    assert "bough.derivatives.forward_dynamics " in text

@@ -32,6 +32,9 @@ def test_the_numbers_are_those_of_the_model() -> None:
     assert row(text, "joints")[1] == "1 free, 24 revolute"
     assert row(text, "degrees of freedom")[1] == "30, nq = 31"
     assert row(text, "mass")[1] == f"{model.mass:.6g} kg"
+    assert row(text, "bodies not on the base")[1] == str(model.tree.D0)
+    assert row(text, "degrees of freedom not on the base, D₀")[1] == str(model.dof_tree.D0)
+    assert bough.trees.rerooting(model).current.D0 == model.dof_tree.D0
     assert row(text, "sum of ancestors over all degrees of freedom, D₁")[1] == "219"
     assert row(text, "density α of H, (n + 2 D₁) / n²")[1] == "52%"
     for name in ("rnea", "crba", "aba", "crba_ltdl", "ltl", "ltdl", "ltdl_solve", "jacobian"):

@@ -54,7 +54,7 @@ def calls_of_check(text: str) -> int:
     return count
 
 
-def urdf(links: int, edges: Edges, kind: str = "revolute") -> str:
+def urdf(links: int, edges: Edges, kind: str = "continuous") -> str:
     joints = (joint(f"j{k}", f"l{a}", f"l{b}", kind, "") for k, (a, b) in enumerate(edges))
     return robot(*(link(f"l{k}", mass=None) for k in range(links)), *joints)
 

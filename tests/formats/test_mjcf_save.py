@@ -31,12 +31,13 @@ def depth_first_model(rng: np.random.Generator, bodies: int, joints: tuple[str, 
         joint = random_joint(kind, rng)
         path = path[: rng.integers(1, len(path) + 1)]
         single = joint.nv == 1
+        turns = np.array([0.0, 0.0, 1.0]) if kind == "planar" else np.ones(joint.nv)
         frame: dict[str, Any] = {"frame_at": rng.uniform(-1, 1, size=3)}
         if kind != "spherical":
             frame["frame_rotation"] = random_rotation(rng)
         more = {"lower": -1.0, "upper": rng.choice([1.0, np.inf]), "effort": 5.0, "stiffness": 2.0, "rest": 0.3}
         b.add(
-            f"b{k}", joint, path[-1], joint_name=f"j{k}", armature=0.1 * k, damping=0.2, friction=0.3,
+            f"b{k}", joint, path[-1], joint_name=f"j{k}", armature=0.1 * k * turns, damping=0.2, friction=0.3 * turns,
             **frame, **random_inertia(rng), **random_placement(rng), **(more if single else {}),
         )  # fmt: skip
         path.append(f"b{k}")
@@ -85,6 +86,41 @@ def test_mujoco_moves_it_as_we_do(seed: int, tmp_path: Path) -> None:
     if not any(isinstance(entry.joint, bough.joints.Planar) for entry in model.joints):  # rates along other axes
         worst = disagreement(model, m, rng)
         assert max(worst.values()) <= 1e-9
+
+
+def test_forces_in_the_plane_that_are_kept_are_the_same(tmp_path: Path) -> None:
+    """Springs and damping that are the same along both axes, and all that acts about the normal, at any angle."""
+    rng = np.random.default_rng(4)
+    b = bough.Builder("disc")
+    losses = {"damping": (2, 2, 3), "stiffness": (4, 4, 5), "rest": (0.3, 0.2, 0.1), "armature": (0, 0, 0.2)}
+    b.add(
+        "disc", bough.joints.Planar(), friction=(0, 0, 1), effort=(np.inf, np.inf, 3), **losses, **random_inertia(rng)
+    )
+    model = b.build()
+    bough.save(model, tmp_path / "disc.xml")
+    back = bough.load(tmp_path / "disc.xml", trusted=True)
+    q, v, tau = rng.normal(size=(3, 20, 3))
+    c, s, zero, one = np.cos(q[:, 2]), np.sin(q[:, 2]), np.zeros(20), np.ones(20)
+    turn = np.moveaxis(np.array([[c, -s, zero], [s, c, zero], [zero, zero, one]]), -1, 0)
+    rate = v[:, 2, None, None] * np.moveaxis(np.array([[-s, -c, zero], [c, -s, zero], [zero, zero, zero]]), -1, 0)
+    theirs = (turn @ v[..., None])[..., 0]
+    passive = bough.passive_forces(model, q, v)
+    assert_close(bough.passive_forces(back, q, theirs), (turn @ passive[..., None])[..., 0], TOLERANCE)
+    a = bough.forward_dynamics(model, q, v, tau)
+    want = (turn @ a[..., None] + rate @ v[..., None])[..., 0]
+    assert_close(bough.forward_dynamics(back, q, theirs, (turn @ tau[..., None])[..., 0]), want, TOLERANCE)
+    assert back.limits("friction").tolist() == [0, 0, 1]
+    assert back.limits("effort").tolist() == [np.inf, np.inf, 3]
+
+
+def test_what_turns_in_the_plane_is_left_out_on_request(tmp_path: Path) -> None:
+    b = bough.Builder("m")
+    rod(b, bough.joints.Planar(), damping=(1, 2, 3), armature=(1, 1, 2), effort=(1, 1, 4))
+    bough.save(b.build(), tmp_path / "m.xml", leave_out=("losses", "armature", "limits"))
+    back = bough.load(tmp_path / "m.xml", trusted=True)
+    assert back.limits("damping").tolist() == [0, 0, 3]
+    assert back.limits("armature").tolist() == [0, 0, 2]
+    assert back.limits("effort").tolist() == [np.inf, np.inf, 4]
 
 
 def test_bodies_without_inertia_become_joints(tmp_path: Path) -> None:
@@ -198,6 +234,26 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         "limits of joint 'a' that leave it no",
     ),
     "losses": (lambda b: rod(b, bough.joints.Spherical(), damping=(1, 2, 3)), "different losses in the directions of"),
+    "friction in the plane": (
+        lambda b: rod(b, bough.joints.Planar(), friction=(1, 1, 0)),
+        r"the friction of joint 'a' along the axes of its body, which turn in the plane.*'losses'",
+    ),
+    "damping in the plane": (
+        lambda b: rod(b, bough.joints.Planar(), damping=(1, 2, 0)),
+        r"the damping of joint 'a' along the axes of its body.*'losses'",
+    ),
+    "spring in the plane": (
+        lambda b: rod(b, bough.joints.Planar(), stiffness=(1, 2, 0)),
+        r"the stiffness of joint 'a' along the axes of its body.*'springs'",
+    ),
+    "armature in the plane": (
+        lambda b: rod(b, bough.joints.Planar(), armature=(1, 1, 0)),
+        r"the armature of joint 'a' along the axes of its body.*'armature'",
+    ),
+    "effort in the plane": (
+        lambda b: rod(b, bough.joints.Planar(), effort=(1, 1, np.inf)),
+        r"limits of joint 'a' to forces along the axes of its body.*'limits'",
+    ),
     "armature": (
         lambda b: rod(b, bough.joints.Spherical(), armature=(1, 2, 3)),
         "different armature in the directions",
@@ -206,6 +262,14 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
     "point mass": (
         lambda b: rod(b, bough.joints.Revolute("z"), com=(1, 0, 0), inertia=0),
         "body 'a', which moves and lacks",
+    ),
+    "mesh of another format": (
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "mesh", (1, 1, 1), file="/m/x.dae")),
+        r"the mesh '' on 'a', whose file '/m/x.dae' is none of .stl, .obj, .msh.*'geometries'",
+    ),
+    "mesh not found": (
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "mesh", (1, 1, 1), file="package://m/x.stl")),
+        r"the mesh '' on 'a', whose file 'package://m/x.stl' was not found.*'geometries'",
     ),
     "plane": (lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "plane", (1, 1))), "planes do not move"),
     "loop": (

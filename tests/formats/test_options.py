@@ -279,3 +279,34 @@ def test_the_forces_of_joints_are_the_same_from_any_root(rng: np.random.Generato
 def test_a_root_that_is_none() -> None:
     with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'thigh'"):
         bough.load(branched(), root="tigh")
+
+
+def test_another_root_of_a_file_that_floats_already_floats_on_the_same_joint(rng: np.random.Generator) -> None:
+    """The free joint moves that link; as seen from there, the robot moves as before."""
+    text = robot(
+        link("world", mass=None),
+        joint("float", "world", "trunk", "floating"),
+        *(link(x) for x in ("trunk", "hip", "foot")),
+        joint("a", "trunk", "hip"),
+        joint("b", "hip", "foot"),
+    )
+    model, hung = bough.load(text), bough.load(text, root="foot")
+    assert hung.mass == pytest.approx(model.mass)
+    assert hung.joint_names[0] == "float"
+    assert hung.body_names[0] == "foot"
+    q, v = bough.random(model, rng), rng.normal(size=model.nv)
+    other, theirs = bough.neutral(hung), np.zeros(hung.nv)
+    theirs[hung.v_slice("float")] = bough.velocities(model, q, v, "foot", "LOCAL")
+    for name in ("a", "b"):
+        other[hung.q_slice(name)] = q[model.q_slice(name)]
+        theirs[hung.v_slice(name)] = v[model.v_slice(name)]
+    foot = np.linalg.inv(bough.placements(model, q, "foot"))
+    assert_close(
+        np.linalg.inv(bough.placements(hung, other, "foot")) @ bough.placements(hung, other, "trunk"),
+        foot @ bough.placements(model, q, "trunk"),
+        1e-12,
+    )
+    assert bough.kinetic_energy(hung, other, theirs) == pytest.approx(bough.kinetic_energy(model, q, v), rel=1e-12)
+    assert np.isfinite(bough.forward_dynamics(hung, other, v, np.zeros(model.nv))).all()
+    assert bough.load(text, root="trunk").joint_names == model.joint_names
+    assert bough.load(text, root="hip", lock=["float"]).nv == 2

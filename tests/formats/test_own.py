@@ -81,3 +81,16 @@ def test_joints_from_outside_are_refused_by_name(tmp_path: Path) -> None:
     b.add("wheel", Wheel(), mass=1.0, inertia=0.1)
     with pytest.raises(bough.errors.SaveError, match="joint 'wheel', whose type Wheel is not one of bough's"):
         bough.save(b.build(), tmp_path / "wheel.json")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_other_encodings_are_read(encoding: str, tmp_path: Path) -> None:
+    model = bough.robots.load("arm")
+    assert bough.load(text_of(model, tmp_path).encode(encoding)) == model
+
+
+def test_a_list_is_told_as_such(tmp_path: Path) -> None:
+    file = tmp_path / "list.json"
+    file.write_text("[1, 2]")
+    with pytest.raises(bough.errors.LoadError, match=r"the file is \[1, 2\], expected an object"):
+        bough.load(file)

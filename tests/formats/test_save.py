@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -192,3 +193,77 @@ def test_roll_pitch_yaw_are_exact_also_near_the_pole(seed: int, away: float) -> 
     for R in (near, random_rotation(rng)):
         place = Placement.of(R, (0, 0, 0), "here")
         assert np.allclose(rotation_from_rpy(*place.rpy), place.matrix, rtol=0, atol=1e-15)
+
+
+PEDESTAL = robot(
+    link("pedestal", mass=10.0),
+    link("plate", mass=3.0),
+    link("arm"),
+    joint("bolts", "pedestal", "plate", "fixed", '<origin xyz="0.1 0.2 0.3" rpy="0 0 1"/>'),
+    joint("turn", "plate", "arm", inner='<origin xyz="0 0 0.2"/>'),
+)
+
+
+@pytest.mark.parametrize("text", [PEDESTAL, robot(link("alone", mass=1.0))])
+def test_links_on_the_base_keep_their_inertia(text: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    """The base has no use for them, but a program that reads the file and lets the robot move freely does."""
+    model = bough.load(text)
+    for suffix in ("urdf", "json", "xml"):
+        bough.save(model, tmp_path / f"again.{suffix}")
+        back = bough.load(tmp_path / f"again.{suffix}", **({"trusted": True} if suffix == "xml" else {}))
+        assert set(back.frame_names) == set(model.frame_names)
+        for frame in model.frames:
+            mine, theirs = frame.inertia, back.frame(frame.name).inertia
+            assert mine is not None
+            assert theirs is not None
+            assert np.allclose(theirs.matrix, mine.matrix, rtol=1e-12)
+            assert np.allclose((theirs.mass, *theirs.com), (mine.mass, *mine.com), rtol=1e-12)
+        bough.save(back, tmp_path / "last.urdf")
+        floating, freed = (
+            bough.load(source, floating_base=True, order="file") for source in (text, tmp_path / "last.urdf")
+        )
+        assert freed.mass == pytest.approx(floating.mass, rel=1e-12)
+        q, v = bough.random(floating, rng), rng.normal(size=floating.nv)
+        tau = np.zeros(floating.nv)
+        assert_close(bough.forward_dynamics(freed, q, v, tau), bough.forward_dynamics(floating, q, v, tau), 1e-9)
+
+
+def test_pinocchio_and_mujoco_find_the_mass_of_links_on_the_base(tmp_path: Path) -> None:
+    model = bough.load(PEDESTAL)
+    bough.save(model, tmp_path / "again.urdf")
+    bough.save(model, tmp_path / "again.xml")
+    theirs = pin.buildModelFromUrdf(str(tmp_path / "again.urdf"), pin.JointModelFreeFlyer())
+    whole = bough.load(PEDESTAL, floating_base=True)
+    assert pin.computeTotalMass(theirs) == pytest.approx(whole.mass)
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "again.xml")).body_mass.sum() == pytest.approx(whole.mass)
+
+
+def test_other_programs_read_capsules(tmp_path: Path) -> None:
+    """Those of files of version 1.2; files without any say no version, as ever."""
+    file = tmp_path / "x.urdf"
+    for shape, version in (("capsule", True), ("cylinder", False)):
+        b = bough.Builder("m")
+        b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+        b.geometry("a", shape, (0.1, 0.5))
+        bough.save(b.build(), file)
+        theirs = pin.buildModelFromUrdf(str(file))
+        assert pin.buildGeomFromUrdf(theirs, str(file), pin.GeometryType.COLLISION).ngeoms == 1
+        assert (' version="1.2"' in file.read_text()) == version
+        assert not bough.problems(file)
+
+
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
+def test_an_impossible_inertia_of_a_fixed_link_is_named_in_mjcf(tmp_path: Path) -> None:
+    """MuJoCo takes none, not even of what does not move; URDF takes all."""
+    moments = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="3"/>'
+    base = f'<link name="base"><inertial><mass value="2"/>{moments}</inertial></link>'
+    model = bough.load(robot(base, link("arm"), joint("turn", "base", "arm")))
+    with pytest.raises(bough.errors.SaveError, match=r"the inertia of body 'base'.*leave_out=\('inertias',"):
+        bough.save(model, tmp_path / "x.xml")
+    bough.save(model, tmp_path / "x.xml", leave_out=("inertias", "limits"))
+    left = bough.load(tmp_path / "x.xml", trusted=True)
+    assert left.mass == model.mass
+    assert left.frame("base").inertia is None
+    bough.save(model, tmp_path / "x.urdf")
+    kept = bough.load(tmp_path / "x.urdf")
+    assert kept.frame("base").inertia == model.frame("base").inertia

@@ -306,11 +306,28 @@ def test_misspelt_attributes_are_told_and_words_of_other_programs_are_not() -> N
     ]
 
 
+def test_a_static_model_is_fixed_to_the_world() -> None:
+    """All of it, with its joints where they are: a room, for instance."""
+    box = "<collision name='c'><geometry><box><size>1 2 3</size></box></geometry></collision></link>"
+    crate = link("crate", "1 2 3 0.1 0.2 0.3").replace("</link>", box)
+    lid = link("lid", "0 0 1 0 0 0", "crate") + joint("hinge", "revolute", "crate", "lid", "0 0 1")
+    room = text(f"<static>true</static><pose>5 6 7 0.4 0.5 0.6</pose>{crate}{lid}")
+    model = bough.load(room)  # without a warning
+    assert (model.nbodies, model.frame_names) == (0, ("world", "crate", "lid"))
+    stands = pose(5, 6, 7, 0.4, 0.5, 0.6) @ pose(1, 2, 3, 0.1, 0.2, 0.3)
+    found = bough.Scene(bough.robots.load("quadruped")).shapes_of(model).shapes[0].placement
+    assert_close(found.matrix, stands[:3, :3], TOLERANCE, axes=2)
+    assert_close(found.vector, stands[:3, 3], TOLERANCE)
+    assert_close(model.frame("lid").placement.vector, (stands @ [0, 0, 1, 1])[:3], TOLERANCE)
+    assert problems(room) == ()
+    with pytest.raises(bough.errors.LoadError, match="'world', is the world itself"):
+        bough.load(room, floating_base=True)
+
+
 WRONG: dict[str, tuple[str, str]] = {
     "no model": ("<sdf version='1.9'/>", "the file has 0 models, expected one"),
     "nested": (text("<model name='n'/>"), "<model> is not read"),
     "include": (text("<include><uri>file:///etc/passwd</uri></include>"), "<include> is not read"),
-    "static": (text(PAIR + "<static>true</static>"), "is static"),
     "twice": (text(link("a") + link("a")), "line 1: link 'a': the name is taken"),
     "nothing": (text(PAIR + joint("j", "revolute", "a", "c", "0 0 1")), "joint 'j': no link, joint or frame .*'c'"),
     "alone": (text(PAIR), "link 'a' is connected to nothing|link 'b' is connected to nothing"),

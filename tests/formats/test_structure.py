@@ -55,7 +55,7 @@ def test_what_is_no_tree_is_refused_with_its_line(parts: list[str], message: str
 
 
 def test_a_check_collects_everything() -> None:
-    parts = [link("a", mass=-1.0), link("b"), link("b"), joint("j", "a", "x", inner='<axis xyz="0 0 0"/>')]
+    parts = [link("a", mass=-1.0), link("b"), link("b"), joint("j", "a", "x", inner='<axis xyz="0 0 0"/><limit/>')]
     found = bough.problems(robot(*parts))
     assert [problem.line for problem in found] == [3, 4, 5, 6, 6]
     words = ("mass", "'b' is connected to nothing", "taken", "direction", "child")

@@ -264,7 +264,8 @@ def test_misspelt_parts_of_joints_are_told_and_words_of_other_programs_are_not()
     parts = '<axis xyz="0 0 1"/><limits lower="-1" upper="1"/><hardwareInterface/>'
     text = robot(link("a", "<self_collision_checking/><sensor/>"), link("b"), joint("j", "a", "b", inner=parts))
     assert [problem.message for problem in bough.problems(text)] == [
-        "joint 'j': <limits> is ignored; did you mean <limit>?"
+        "joint 'j': <limits> is ignored; did you mean <limit>?",
+        "joint 'j' is revolute and has no <limit>, which the format demands; it moves without limits",
     ]
 
 
@@ -281,7 +282,7 @@ def test_misspelt_parts_of_joints_are_told_and_words_of_other_programs_are_not()
     ],
 )
 def test_misspelt_attributes_are_told_with_their_line(written: str, told: str) -> None:
-    joints = joint("k", "a", "c") + joint("j", "a", "b", inner="\n" + written)
+    joints = joint("k", "a", "c") + joint("j", "a", "b", "continuous", "\n" + written)
     text = robot(link("a"), link("b"), link("c"), joints)
     (problem,) = bough.problems(text)
     assert problem.message.endswith(told)
@@ -312,3 +313,21 @@ def test_misspelt_words_in_inertias_shapes_and_of_the_robot_are_told() -> None:
         "did you mean rpy?",
         "did you mean <joint>?",
     }
+
+
+def test_a_check_tells_repeated_elements_and_joints_without_limits() -> None:
+    ends = '<parent link="a"/><child link="b"/>'
+    text = robot(
+        link("a", "<visual><geometry><box size='1 1 1'/></geometry><geometry><sphere radius='1'/></geometry></visual>"),
+        link("b"),
+        f'<joint name="j" type="revolute">{ends}<axis xyz="1 0 0"/><axis xyz="0 1 0"/><origin/><origin xyz="1 0 0"/>'
+        '<parent link="a"/></joint>',
+    )
+    expected = [
+        "a <visual> of link 'a' has 2 <geometry> elements, expected one; the first is used",
+        *(f"joint 'j' has 2 <{tag}> elements, expected one; the first is used" for tag in ("parent", "origin", "axis")),
+        "joint 'j' is revolute and has no <limit>, which the format demands; it moves without limits",
+    ]
+    assert [problem.message for problem in bough.problems(text)] == expected
+    with pytest.warns(bough.errors.LoadWarning, match=r"2 <parent> elements.* \(and 3 more, see `bough check`"):
+        assert bough.load(text).joint("j").joint == bough.joints.Revolute((1, 0, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 
 import numpy as np
@@ -78,7 +79,7 @@ HAND = robot(
     *(link(name, mass=None) for name in ("thumb", "tip", "finger")),
     joint("wrist", "palm", "thumb"),
     joint("knuckle", "thumb", "tip"),
-    joint("other", "palm", "finger", inner='<mimic joint="wrist"/>'),
+    joint("other", "palm", "finger", inner='<limit/><mimic joint="wrist"/>'),
 )
 
 
@@ -125,3 +126,14 @@ def test_an_armature_is_enough() -> None:
     b.add("rod", bough.joints.Revolute("x"), armature=0.1)
     b.add("tip", bough.joints.Revolute("x"), "rod")
     assert idle_joints(b.build()) == ("tip",)
+
+
+def test_the_error_of_forward_dynamics_stands_alone() -> None:
+    """Not after those of the attempts that found it, which would hide it."""
+    arm = robot(link("a"), link("b"), link("c", mass=None), joint("j", "a", "b"), joint("k", "b", "c"))
+    model = bough.load(arm)
+    with pytest.raises(SingularError, match="'k' moves nothing that has inertia") as found:
+        bough.forward_dynamics(model, *np.zeros((3, model.nv)))
+    told = "".join(traceback.format_exception(found.value))
+    assert "During handling" not in told
+    assert "direct cause" not in told

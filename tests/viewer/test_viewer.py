@@ -80,6 +80,22 @@ def test_wrong_arguments_are_refused_by_name() -> None:
             viewer.seek(1.0)
 
 
+def test_a_time_that_is_none_is_refused_and_the_motion_plays_on() -> None:
+    arm = bough.robots.load("arm")
+    q = np.zeros((2, 6))
+    with bough.Trajectory(arm, np.array([0.0, 2.0]), q, q).show(browser=False) as viewer:
+        for wrong in (np.nan, "a", None):
+            with pytest.raises(ShapeError, match=r"time is .*, expected a time in s"):
+                viewer.seek(wrong)  # type: ignore[arg-type]
+        viewer.seek(np.inf)  # the end
+        assert viewer._playback.time == 2.0
+        viewer.seek(0.5)
+        assert viewer._playback.time == 0.5
+        viewer.play()
+        viewer.pause()
+        assert viewer._playback._thread.is_alive()
+
+
 def test_a_batch_stands_side_by_side_and_not_finite_states_are_not_seen() -> None:
     model = bough.robots.load("arm")
     q = np.random.default_rng(0).normal(size=(64, 6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from bough.cli.terminal import say
 from bough.errors import SaveError, printable
 
 __all__ = ["register"]
+
+MJCF = (".xml", ".mjcf")
+"""Suffixes of files in which shapes that overlap at first may touch."""
 
 
 def register(commands: Any) -> None:
@@ -31,8 +35,8 @@ def register(commands: Any) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        help="leave out a part that the format cannot express: armature, constraints, geometries, gravity, limits, "
-        "losses, order, simulation or springs (may be repeated)",
+        help="leave out a part that the format cannot express: armature, constraints, geometries, gravity, "
+        "inertias, limits, losses, order, simulation or springs (may be repeated)",
     )
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
     parser.set_defaults(run=run)
@@ -45,3 +49,17 @@ def run(options: argparse.Namespace) -> None:
     model = chosen_model(options)
     bough.save(model, options.out, leave_out=options.leave_out)
     say(f"{model} written to {printable(str(options.out))}")
+    apart = _apart(model) if options.out.suffix.lower() in MJCF else 0
+    if apart:
+        say(
+            f"bough: {apart} pair{'s'[: apart != 1]} of shapes overlap with all coordinates at zero, and may therefore "
+            "not touch in simulations of IN; in those of OUT they may, as in MuJoCo",
+            file=sys.stderr,
+        )
+
+
+def _apart(model: bough.Model) -> int:
+    """How many pairs of shapes do not touch because they overlap at first, of which MJCF says nothing."""
+    if model.simulation.reference:
+        return 0
+    return len(bough.Scene(model, overlapping=True).pairs) - len(bough.Scene(model).pairs)

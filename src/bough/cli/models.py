@@ -70,8 +70,7 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     )
     told += " (may be repeated)"
     group.add_argument("--lock", metavar="JOINT[=VALUE]", type=_held, action="append", default=[], help=told)
-    told = "folder of the packages in package://NAME/… paths of meshes (may be repeated)"
-    group.add_argument("--packages", metavar="FOLDER", type=_folder, action="append", default=[], help=told)
+    add_packages(group)
     add_ignore(group)
 
 
@@ -92,6 +91,12 @@ def _folder(text: str) -> Path:
     return path
 
 
+def add_packages(parser: Any) -> None:
+    """Add the option that names folders of packages."""
+    told = "folder of the packages in package://NAME/… paths of meshes (may be repeated)"
+    parser.add_argument("--packages", metavar="FOLDER", type=_folder, action="append", default=[], help=told)
+
+
 def add_ignore(parser: Any) -> None:
     """Add the option that names what may be left out of a file."""
     told = "ignore a feature of a MJCF or SDF file that bough does not support, such as fluid (may be repeated)"
@@ -100,6 +105,10 @@ def add_ignore(parser: Any) -> None:
 
 def chosen_model(options: argparse.Namespace, **further: Any) -> bough.Model:
     """The model that the arguments of `add_model` mean; `further` are options of `bough.load`, None where not given."""
+    locked = [name for name, _ in options.lock]
+    for name in locked:
+        if locked.count(name) > 1:
+            raise ModelError(f"--lock gives {name!r} more than once")
     given = {
         "floating_base": options.floating or None,
         "root": options.root,

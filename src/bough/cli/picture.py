@@ -21,8 +21,8 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "picture",
         help="draw a model to a PNG file",
-        description="Draw a model to a PNG file, without a screen: its visual shapes, or else its collision shapes, "
-        "or else the inertia ellipsoids of its bodies.",
+        description="Draw a model to a PNG file, without a screen: the visual shapes of each body, "
+        "or else its collision shapes, or else its inertia ellipsoid.",
     )
     add_model(parser)
     parser.add_argument("file", metavar="FILE.png", type=Path, help="file to write")

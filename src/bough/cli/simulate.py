@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import bough
 from bough.cli.models import add_model, chosen_model, has_hulls, mesh_folders
-from bough.cli.terminal import going_on_unheard, require_path, say
+from bough.cli.terminal import going_on_unheard, require_package, require_path, say, with_options
 from bough.cli.view import add_page, page_options, require_port, serve
 from bough.errors import AssemblyError, ModelError, UnknownNameError
 
@@ -29,6 +29,12 @@ WARM = 0.5
 KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
+
+RATE_SLACK = 1e-9
+"""By how much a rate may be above that of the steps, relative to it."""
+
+EXTRAS = {".gif": ("PIL", "pictures"), ".mp4": ("imageio_ffmpeg", "pictures")}
+"""Packages that files of some suffixes need, and the extras they come with."""
 
 TYPED = 1e-2
 """A quaternion that somebody types has so nearly unit length, and is made so."""
@@ -128,6 +134,17 @@ def _require_sense(options: argparse.Namespace) -> None:
             raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
     if options.rate is not None and not 0.0 < options.rate < math.inf:
         raise ModelError(f"--rate is {options.rate}, expected a positive number of samples per second")
+    if options.drop is not None and not math.isfinite(options.drop):
+        raise ModelError(f"--drop is {options.drop}, expected a height in m")
+    package, extra = EXTRAS.get(Path(options.record or "").suffix.lower(), ("", ""))
+    if package:
+        require_package(package, f"--record {options.record}", extra)
+    if options.plot:
+        require_package("matplotlib", f"--plot {options.plot}", "plot")
+    if options.view:
+        require_package("viser", "--view", "view")
+    elif options.host is not None or options.port is not None or options.no_browser:
+        raise ModelError("--host, --port and --no-browser are only used with --view")
     if options.seed is not None and options.seed < 0:
         raise ModelError(f"--seed is {options.seed}, expected a nonnegative integer")
     if options.record and options.plot and Path(options.record).resolve() == Path(options.plot).resolve():
@@ -168,6 +185,11 @@ def _run(options: argparse.Namespace) -> int:
     )
     if not adaptive and sim.dt > options.duration:
         raise ModelError(f"--duration is {options.duration} s, expected at least a time step, {sim.dt} s")
+    if options.rate is not None and not adaptive and options.rate * sim.dt > 1.0 + RATE_SLACK:
+        raise ModelError(
+            f"--rate is {options.rate:g}, expected at most {1.0 / sim.dt:g} samples per second: one per step of "
+            f"{1e3 * sim.dt:g} ms"
+        )
     q = chosen_pose(model, options)
     if model.constraints and not options.set:
         q = _closed(model, q)
@@ -212,7 +234,7 @@ def _introduce(sim: bough.Simulation, scene: bough.Scene, options: argparse.Name
     if has_hulls(model):
         say("  meshes are replaced by convex hulls; links do not touch each other")
     for line in str(sim.left_out).splitlines():
-        say(f"  left out: {line}")
+        say(f"  left out: {with_options(line)}")
     outside = _outside(model, states)
     if outside:
         say(f"  initially beyond their limits: {', '.join(outside)}")
@@ -366,5 +388,5 @@ def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) ->
         deepest = float(found.depths.max())
         worst = found.pairs[int(np.unravel_index(found.depths.argmax(), found.depths.shape)[-1])]
         told = f"{1e3 * deepest:.2f} mm, {worst[0]!r} and {worst[1]!r}" if deepest > 0 else "none"
-        say(f"deepest penetration: {told}")
+        say(f"deepest penetration in the {len(trajectory)} stored samples: {told}")
     say(trajectory.summary())

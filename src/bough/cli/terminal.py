@@ -10,12 +10,22 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from bough.errors import ModelError, nearest, printable
 
-__all__ = ["Parser", "forget_reader", "going_on_unheard", "prepare", "require_path", "say", "with_options"]
+__all__ = [
+    "Parser",
+    "forget_reader",
+    "going_on_unheard",
+    "prepare",
+    "require_package",
+    "require_path",
+    "say",
+    "with_options",
+]
 
 INSTEAD = str.maketrans(
     {
@@ -60,6 +70,15 @@ AS_OPTIONS: tuple[tuple[str, str], ...] = (
     (r",? or format=…", ""),
     (r",? or floating_base=False[^;.]*", ""),
     (r"`?floating_base=True`?", "--floating"),
+    (r"bough\.load\(…, lock=\[[^\]]*\]\) or (?=--lock)", ""),
+    (r"; Scene\(…, overlapping=True\) keeps them", ""),
+    (r"; disable them with model\.with_simulation\(.*\)", ""),
+    (r"\bgive mimic=False", "give --no-mimic"),
+    (r"\broot='([^']*)'", r"--root \1"),
+    (r"(?<![\w-])floating_base:", "--floating:"),
+    (r"\bwithout floating_base\b", "without --floating"),
+    (r"(?<![\w-])lock: ", "--lock: "),
+    (r"floating_base, root, lock, mimic, merge_fixed and order are", "--floating, --root, --lock and --no-mimic are"),
     (r"expected the name of a frame( or body| or several)", "expected --frame NAME"),
 )
 """What messages for users of Python say of arguments, and what users of commands type for it."""
@@ -130,6 +149,12 @@ def require_path(path: str | Path | None, option: str, suffixes: tuple[str, ...]
         raise ModelError(f"{option} {path}: expected a file that ends in {' or '.join(suffixes)}")
     if not Path(path).resolve().parent.is_dir():
         raise ModelError(f"{option} {path}: there is no folder {str(Path(path).parent)!r}")
+
+
+def require_package(package: str, option: str, extra: str) -> None:
+    """Raise an error before anything is computed if the package that an option needs is not installed."""
+    if find_spec(package) is None:
+        raise ModelError(f"{option} needs the package {package}: pip install 'bough[{extra}]'")
 
 
 def prepare() -> None:

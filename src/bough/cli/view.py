@@ -37,9 +37,7 @@ def register(commands: Any) -> None:
 def add_page(parser: Any) -> None:
     """Add the options of a page."""
     group = parser.add_argument_group("web page")
-    group.add_argument(
-        "--host", default="localhost", help="address of the server; 0.0.0.0: the whole network (default: localhost)"
-    )
+    group.add_argument("--host", help="address of the server; 0.0.0.0: the whole network (default: localhost)")
     group.add_argument("--port", type=int, help="port of the server (default: the first free port from 8080 on)")
     group.add_argument("--no-browser", action="store_true", help="print the address and do not open the browser")
 
@@ -52,7 +50,7 @@ def require_port(options: argparse.Namespace) -> None:
 
 def page_options(options: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `bough.view` from the options of `add_page`."""
-    return {"host": options.host, "port": options.port, "browser": not options.no_browser}
+    return {"host": options.host or "localhost", "port": options.port, "browser": not options.no_browser}
 
 
 def serve(viewer: Any) -> None:

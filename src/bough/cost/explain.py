@@ -217,7 +217,7 @@ def _derivatives(model: Model) -> tuple[Table, ...]:
     rows = []
     for name in DIFFERENTIATED:
         costs: Mapping[Way, Count] = way_costs(model, name) if model.nv <= AUTOMATIC_UP_TO else {}
-        counted = [costs[way].total if way in costs else "not counted" for way in ("recursions", "automatic")]
+        counted = [costs[way].total for way in ("recursions", "automatic") if way in costs]
         rows.append((f"bough.{public_name(name)}", *counted, cheapest_way(model, name)))
     notes = ["recursions: over bodies, as in the literature. automatic: derivatives of the function's program."]
     if model.nv > AUTOMATIC_UP_TO:
@@ -227,7 +227,7 @@ def _derivatives(model: Model) -> tuple[Table, ...]:
         )
     if model.constraints:
         notes.append("With loops and couplings, forward dynamics is differentiated by the conditions of its solution.")
-    columns = ("derivatives", "operations by recursions", "automatic", "choice")
+    columns = ("derivatives", *(("operations by recursions", "automatic") if counted else ()), "choice")
     return (Table("Derivatives, and how they are computed", columns, tuple(rows), tuple(notes)),)
 
 

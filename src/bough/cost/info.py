@@ -116,7 +116,8 @@ def _branches(model: Model) -> Table:
     tree = model.dof_tree
     cheaper = f"{dense_ratio(tree):.3g} times" if tree.D1 else "nothing to do"
     rows = (
-        ("bodies not on the base, D₀", model.tree.D0),
+        ("bodies not on the base", model.tree.D0),
+        ("degrees of freedom not on the base, D₀", tree.D0),
         ("sum of ancestors over all degrees of freedom, D₁", tree.D1),
         ("sum of pairs of ancestors, D₂", tree.D2),
         ("density α of H, (n + 2 D₁) / n²", f"{100 * tree.density:.3g}%"),

@@ -24,9 +24,8 @@ def inertias_at(model: Model, links: Sequence[str], q: FloatArray, point: FloatA
     given = [fixed[name].inertia if name in fixed else bodies[name] for name in every]
     own = _about(given, placements(model, q, every), point)
     for name, frame in fixed.items():
-        holder = model.body_names[frame.body - 1]
-        if frame.body and holder in every:
-            own[:, every.index(holder)] -= own[:, every.index(name)]
+        if frame.body and model.body_names[frame.body - 1] in every:
+            own[:, every.index(model.body_names[frame.body - 1])] -= own[:, every.index(name)]
     return own[:, : len(links)]
 
 

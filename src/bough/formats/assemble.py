@@ -14,7 +14,7 @@ from bough.errors import BoughError, LoadWarning, ModelError, UnknownNameError, 
 from bough.formats.description import Connection, Description, Follow, LinkGeometry, LinkLoop, Options
 from bough.formats.floating import floating_joint
 from bough.formats.report import Report
-from bough.formats.structure import in_order, root_of, with_root
+from bough.formats.structure import floating_on, in_order, is_carried, root_of, with_root
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.constraints import misfit
 from bough.model.effortless import effortless_joints
@@ -52,8 +52,12 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
             raise ModelError(
                 f"root={options.root!r}: this file attaches the robot to the world, so its root is {root!r}"
             )
-        root = _known_link(options.root, description)
-        connections = with_root(connections, root)
+        wanted = _known_link(options.root, description)
+        free = floating_joint(description, root, options.lock)
+        if free is not None and is_carried(connections, wanted, free):
+            connections = floating_on(connections, wanted, free)
+        else:
+            root, connections = wanted, with_root(connections, wanted)
     _doubt_fixed_base(description, root, options, report)
     laws = _laws(connections, report) if options.mimic else {}
     options = _with_neutral_locks(connections, options)
@@ -254,7 +258,7 @@ class _Assembly:
             model = self._with_simulation(self._builder.build())
         if model is not None and self._report.collect:
             self._remark_joints(model, connections)
-        return model if model is None or self._options.merge_fixed else self._with_parts(model)
+        return None if model is None else self._with_parts(model)
 
     def _remark_joints(self, model: Model, connections: Sequence[Connection]) -> None:
         """Say which joints forward dynamics will refuse, and which no drive may move."""
@@ -384,6 +388,14 @@ class _Assembly:
         return self._names.get(link, link)
 
     def _with_parts(self, model: Model) -> Model:
-        """The model whose frames tell the inertias of the links that were merged."""
+        """The model whose frames tell inertias of links: of those on the base, which no body has; if asked, of all."""
         own = {self._names[name]: link.inertia for name, link in self._links.items() if link.inertia is not None}
-        return model.with_checked(frames=tuple(replace(f, inertia=own.get(f.name)) for f in model.frames))
+        told = {
+            f.name
+            for f in model.frames
+            if not self._options.merge_fixed or (not f.body and own.get(f.name, NOTHING).mass)
+        }
+        if not told:
+            return model
+        frames = (replace(f, inertia=own.get(f.name)) if f.name in told else f for f in model.frames)
+        return model.with_checked(frames=tuple(frames))

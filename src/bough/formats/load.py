@@ -72,8 +72,9 @@ def load(
         without mass.
     root
         Link to use as the root instead of the file's root. Joints between the two roots are reversed, but their
-        coordinates keep sign and meaning. ``"auto"`` keeps the file's root, and computes forward dynamics from the body
-        where it costs least (see `bough.trees.rerooting`). It has no effect for a fixed base.
+        coordinates keep sign and meaning. If the file floats already on a free joint, this joint then moves the link,
+        and its coordinates are those of the link. ``"auto"`` keeps the file's root, and computes forward dynamics from
+        the body where it costs least (see `bough.trees.rerooting`). It has no effect for a fixed base.
     lock
         Joints to lock: a dictionary from names to configurations (rad or m; nq numbers), or a list of names, which are
         locked in their neutral configuration. The model contains neither locked joints nor joints that follow them.
@@ -81,7 +82,7 @@ def load(
         Whether mimic joints follow their leader. With False they move independently, as in Pinocchio.
     merge_fixed
         Links on fixed joints always become part of the body that carries them, and frames with their own name. With
-        False, these frames also keep the inertia of the link (`model.frames[k].inertia`).
+        False, these frames also keep the inertia of the link (`model.frames[k].inertia`); those on the base always do.
     order
         Order of the joints in q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or ``"file"`` (as
         in the file, but parents before children). Default: ``"pinocchio"`` for URDF; ``"file"`` for SDF and for MJCF,

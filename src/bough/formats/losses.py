@@ -9,8 +9,19 @@ from bough.reading import known_name, names
 
 __all__ = ["KINDS", "Losses"]
 
-KINDS = ("armature", "constraints", "geometries", "gravity", "limits", "losses", "order", "simulation", "springs")
-"""What may be left out of a file: the motion of the tree itself never."""
+KINDS = (
+    "armature",
+    "constraints",
+    "geometries",
+    "gravity",
+    "inertias",
+    "limits",
+    "losses",
+    "order",
+    "simulation",
+    "springs",
+)
+"""What may be left out of a file: the motion of the tree itself never, so that inertias are those of fixed links."""
 
 LOSSES_SHOWN = 6  # in one message
 

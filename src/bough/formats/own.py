@@ -43,10 +43,9 @@ HINTS = {name: hint for name, hint in get_type_hints(Model).items() if name not 
 
 def is_own(content: bytes | str) -> bool:
     """Whether a file is of this format: all others begin with ``<``."""
-    first = (
-        content[:64].lstrip(b"\xef\xbb\xbf \t\r\n") if isinstance(content, bytes) else content.lstrip("\ufeff \t\r\n")
-    )
-    return first[:1] in (b"{", "{")
+    if isinstance(content, bytes):
+        content = content[:64].decode(json.detect_encoding(content[:64]), "ignore")
+    return content.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
 
 def write_own(model: Model, losses: Losses) -> str:
@@ -99,12 +98,12 @@ def read_own(content: bytes | str, report: Report) -> Model | None:
     try:
         if len(content) > MOST_BYTES:
             _wrong(f"the file has more than {MOST_BYTES} bytes, expected fewer in the file of a robot")
-        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content.lstrip("\ufeff")
+        text = content.decode(json.detect_encoding(content)) if isinstance(content, bytes) else content.lstrip("\ufeff")
         return _model(json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once))
     except json.JSONDecodeError as error:
         report.refuse(f"the file is not valid JSON: {error.msg}", error.lineno)
     except UnicodeDecodeError as error:
-        report.refuse(f"the file is not in UTF-8: {error}")
+        report.refuse(f"the file is not in {error.encoding.upper()}: {error}")
     except RecursionError:
         report.refuse("the file nests too deeply, expected the parts of a model")
     except BoughError as error:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bough.formats.markup import Element
 from bough.formats.report import Report
 
-__all__ = ["Grammar", "Words", "doubt_misspelt", "doubt_shape"]
+__all__ = ["Grammar", "Words", "doubt_misspelt", "doubt_repeated", "doubt_shape"]
 
 MISSPELT = 0.8  # how like a tag of the format (0 to 1) another one is that is taken for misspelt
 MISSPELT_ATTRIBUTE = 0.6  # the same of attributes, which are short; joined words (gear_velocity) are none misspelt
@@ -71,6 +71,14 @@ def _is_doubtful(word: str, known: tuple[str, ...], report: Report) -> bool:
         return False
     report.looked_up += 1
     return True
+
+
+def doubt_repeated(element: Element, tags: Sequence[str], what: str, report: Report) -> None:
+    """Tell children that a format has once, of which a reader takes the first."""
+    for tag in tags:
+        found = element.all(tag)
+        if len(found) > 1:
+            report.doubt(f"{what} has {len(found)} <{tag}> elements, expected one; the first is used", found[1].line)
 
 
 def doubt_shape(element: Element, known: Sequence[str], what: str, report: Report) -> None:

@@ -42,8 +42,8 @@ def save(
         the path: ``.urdf``, ``.xml`` or ``.mjcf``, ``.json``.
     leave_out
         Parts to leave out if the format cannot express them: any of "armature", "constraints", "geometries", "gravity",
-        "limits", "losses", "order" (of the joints), "simulation" (surfaces, softness, actuators, options) and
-        "springs".
+        "inertias" (of links fixed to the base), "limits", "losses", "order" (of the joints), "simulation" (surfaces,
+        softness, actuators, options) and "springs".
 
     Raises
     ------
@@ -56,9 +56,11 @@ def save(
     its joint frame becomes two links, the first called ``…_at_joint``. If the joints are not in Pinocchio's order, the
     file contains the element ``<bough order="file"/>``, which other programs ignore.
 
-    In a MJCF file frames are sites, and a joint with several coordinates becomes hinges and slides called ``…/1``,
-    ``…/2`` and so on; those of a planar joint move along the axes of the parent. A body without inertia that carries
-    one other body becomes an additional joint of that body, as usual in MJCF. MuJoCo opens mesh files; `load` does not.
+    In a MJCF file frames are sites, links with inertia on the base are bodies without joints, and a joint with several
+    coordinates becomes hinges and slides called ``…/1``, ``…/2`` and so on; those of a planar joint move along the axes
+    of the parent. A body without inertia that carries one other body becomes an additional joint of that body, as usual
+    in MJCF. MuJoCo opens mesh files; `load` does not. Shapes that overlap with all coordinates at zero, which do not
+    touch in a `Scene` by default, do so once the model is loaded from this file (see `Scene.overlapping`).
 
     Examples
     --------

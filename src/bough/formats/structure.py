@@ -9,8 +9,9 @@ from bough.errors import UnknownNameError
 from bough.formats.description import Connection, Description, Link
 from bough.formats.report import Report
 from bough.model.hanging import turned_round
+from bough.model.parts import HERE
 
-__all__ = ["ORDERS", "in_order", "root_of", "with_root"]
+__all__ = ["ORDERS", "floating_on", "in_order", "is_carried", "root_of", "with_root"]
 
 
 def root_of(description: Description, report: Report) -> str | None:
@@ -107,6 +108,20 @@ def with_root(connections: Sequence[Connection], root: str) -> list[Connection]:
         turned.add(moved_by[link].name)
         link = moved_by[link].parent
     return [_reversed(c) if c.name in turned else c for c in connections]
+
+
+def is_carried(connections: Sequence[Connection], link: str, joint: Connection) -> bool:
+    """Whether a link hangs on a joint."""
+    moved_by = {c.child: c for c in connections}
+    while link in moved_by and moved_by[link] is not joint:
+        link = moved_by[link].parent
+    return link in moved_by
+
+
+def floating_on(connections: Sequence[Connection], link: str, free: Connection) -> list[Connection]:
+    """The same joints in the same order, but the free joint moves `link`, from which all that it carries hangs."""
+    turned = iter(with_root([c for c in connections if c is not free], link))
+    return [replace(free, child=link, child_placement=HERE) if c is free else next(turned) for c in connections]
 
 
 def _reversed(c: Connection) -> Connection:

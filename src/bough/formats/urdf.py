@@ -11,7 +11,7 @@ from bough.formats.document import Document
 from bough.formats.markup import Element
 from bough.formats.numbers import name_of, number, numbers, placement_of, remark_length
 from bough.formats.packages import find_file
-from bough.formats.passed_over import doubt_misspelt, doubt_shape
+from bough.formats.passed_over import doubt_misspelt, doubt_repeated, doubt_shape
 from bough.formats.report import Report
 from bough.formats.urdf_words import URDF_WORDS
 from bough.model import Fixed, Free, Inertia, Joint, Planar, Prismatic, Revolute
@@ -20,6 +20,7 @@ __all__ = ["UNLIMITED", "read_urdf"]
 
 UNLIMITED = sys.float_info.max  # what stands for no limit where the format wants a number
 X = (1.0, 0.0, 0.0)  # the axis of a joint that has none
+PARTS_OF_JOINTS = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic")  # each at most once
 NAMED_INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 JOINTS: dict[str, Callable[[tuple[float, ...]], Joint]] = {
     "revolute": lambda axis: Revolute(axis),
@@ -75,6 +76,7 @@ class _Reader:
         return Link(name, self._inertia(inertials[0], what) if inertials else None, element.line)
 
     def _inertia(self, inertial: Element, what: str) -> Inertia | None:
+        doubt_repeated(inertial, ("origin", "mass", "inertia"), f"{what}: <inertial>", self._report)
         mass, moments = inertial.first("mass"), inertial.first("inertia")
         if mass is None or moments is None:
             missing = "mass" if mass is None else "inertia"
@@ -96,6 +98,7 @@ class _Reader:
         name = name_of(element, "name", "a joint", self._report)
         what = f"joint {name!r}"
         doubt_misspelt(element, URDF_WORDS, what, self._report)
+        doubt_repeated(element, PARTS_OF_JOINTS, what, self._report)
         ends = []
         for side in ("parent", "child"):
             end = element.first(side)
@@ -140,6 +143,9 @@ class _Reader:
         kind = element.attributes.get("type", "")
         values: dict[str, float] = {}
         limit, dynamics = element.first("limit"), element.first("dynamics")
+        if limit is None and kind in ("revolute", "prismatic"):
+            told = f"{what} is {kind} and has no <limit>, which the format demands; it moves without limits"
+            self._report.remark(told, element.line)
         if limit is not None and kind in ("revolute", "prismatic"):
             values |= {key: self._bound(limit, key, what) for key in ("lower", "upper")}
         if limit is not None and kind in ("revolute", "prismatic", "continuous"):
@@ -163,6 +169,7 @@ class _Reader:
     def _geometry(self, element: Element, link: str) -> LinkGeometry | None:
         what = f"a <{element.tag}> of link {link!r}"
         doubt_misspelt(element, URDF_WORDS, what, self._report)
+        doubt_repeated(element, ("origin", "geometry", "material"), what, self._report)
         geometry = element.first("geometry")
         solid = next((e for e in geometry.children if e.tag in SOLIDS), None) if geometry else None
         if solid is None:

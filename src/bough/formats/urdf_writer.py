@@ -72,7 +72,12 @@ class _Writer:
         if order != list(model.joint_names):
             self._lines.insert(0, '<bough order="file"/>')
         lines = "".join(f"  {line}\n" for line in self._lines)
-        return f'<?xml version="1.0" encoding="utf-8"?>\n<robot name={quoted(model.name)}>\n{lines}</robot>\n'
+        head = f"<robot name={quoted(model.name)}{self._version()}>"
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{head}\n{lines}</robot>\n'
+
+    def _version(self) -> str:
+        """Other programs read capsules in files of version 1.2 alone."""
+        return ' version="1.2"' if any(g.shape == "capsule" for g in self._model.geometries) else ""
 
     def _lose_simulation(self) -> None:
         model = self._model

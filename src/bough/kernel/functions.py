@@ -263,7 +263,7 @@ def _refuse(model: Model, k: int, pivot: float, limit: float, where: str = "", a
         mend = "Look at the moments of inertia of the bodies beyond it: none can be negative"
     raise (AlwaysSingular if always else SingularError)(
         f"{moves}: its pivot is {pivot}; expected a positive one. {mend}"
-    )
+    ) from None
 
 
 @contextmanager

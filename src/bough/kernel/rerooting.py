@@ -28,7 +28,7 @@ class RootCost:
     link
         Name of the body.
     D0, D1, D2
-        The cost numbers of the mass matrix inside.
+        The cost numbers of the mass matrix inside, of the tree of degrees of freedom.
     costs
         What each method costs: operations, and nanoseconds for one state alone and in a batch.
     method

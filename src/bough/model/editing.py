@@ -73,7 +73,7 @@ def with_body(model: Model, name: str, joint: Joint, parent: str = "world", **ar
     inertia = arguments.get("inertia", 0.0)
     if not isinstance(inertia, Inertia):
         inertia = Inertia.of(arguments.get("mass", 0.0), arguments.get("com", (0.0, 0.0, 0.0)), inertia, name)
-    return made.with_checked(frames=(*others, replace(frame, inertia=inertia if frame.body else None)))
+    return made.with_checked(frames=(*others, replace(frame, inertia=inertia)))
 
 
 def with_frame(

@@ -29,8 +29,8 @@ class Body:
 class Frame:
     """A named frame fixed to a body (0 is the base).
 
-    `inertia` is the part of the body's inertia that came from a link on a fixed joint, in this frame, if requested. It
-    is for information only: the inertia of the body includes it.
+    `inertia` is the inertia of a link on a fixed joint, in this frame: of links on the base always, of others if
+    requested. It is for information only, and for files: the base needs none, and that of another body includes it.
     """
 
     name: str

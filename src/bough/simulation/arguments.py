@@ -151,7 +151,7 @@ def require_moving(model: Model) -> None:
     if not model.nv:
         raise ShapeError(f"model {model.name!r} has no degrees of freedom, expected a model that moves")
     for joint in idle_joints(model):
-        hint = f"bough.load(…, lock={{{joint!r}: 0.0}}) or --lock {joint}=0 fixes it in place"
+        hint = f"bough.load(…, lock=[{joint!r}]) or --lock {joint} fixes it in place"
         raise ModelError(
             f"joint {joint!r} of {model.name!r} moves no inertia, expected bodies with mass or an armature; {hint}"
         )

@@ -93,7 +93,7 @@ def _ranges(trajectory: Trajectory, moving: NDArray[np.bool_]) -> Iterator[str]:
     width = max((len(row[1]) for row in rows[:MOST_ROWS]), default=0)
     yield from (f"{name:{width}}  {text}" for _, name, text in rows[:MOST_ROWS])
     if len(rows) > MOST_ROWS:
-        yield f"and {len(rows) - MOST_ROWS} more"
+        yield f"and {len(rows) - MOST_ROWS} more coordinates"
 
 
 def _range(

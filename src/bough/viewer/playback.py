@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bough.reading import number
 from bough.viewer.drawables import Floats
 from bough.viewer.server import Page
 
@@ -84,8 +85,9 @@ class Playback:
 
     def seek(self, time: float) -> None:
         """Show the motion at a time in s; times outside are taken as the nearest inside."""
+        asked = number(time, "time", "a time in s", infinite=True)
         with self._lock:
-            self.time = min(max(time, self.first), self._last)
+            self.time = min(max(asked, self.first), self._last)
             sample = self._motion.at(self.time)
             self._drawn(self.time, np.asarray(sample.q, np.float64), np.asarray(sample.v, np.float64))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -15,9 +16,10 @@ from bough.formats.text import numbers_text, quoted
 from bough.model import Geometry, Inertia, Placement
 from bough.model.parts import HERE
 
-__all__ = ["Asset", "asset", "geom", "inertial", "pose"]
+__all__ = ["Asset", "asset", "geom", "inertial", "pose", "unreadable"]
 
 LEAST_INERTIA = 1e-15  # mass and moments of a moving body that MuJoCo takes
+MESH_FILES = (".stl", ".obj", ".msh")  # that MuJoCo reads
 FLATTEST = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
 
 
@@ -53,15 +55,16 @@ def _quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
     return (a, b, c, d)
 
 
-def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
-    """The inertia of a moving body, by its principal moments."""
+def inertial(inertia: Inertia, name: str, losses: Losses, moving: bool = True) -> str:
+    """The inertia of a body, by its principal moments; one that does not move may have none."""
     moments, axes = np.linalg.eigh(inertia.matrix)
-    if inertia.mass < LEAST_INERTIA or moments[0] < LEAST_INERTIA:
+    if moving and (inertia.mass < LEAST_INERTIA or moments[0] < LEAST_INERTIA):
         losses.add(f"body {name!r}, which moves and lacks mass or a principal moment of inertia")
         return ""
     missing = float(moments[2] - moments[0] - moments[1])
-    if missing > FLATTEST * moments[2]:
-        losses.add(f"the inertia of body {name!r}, whose moments break the triangle inequality")
+    if missing > FLATTEST * moments[2] or moments[0] < 0.0:
+        wrong = f"the inertia of body {name!r}, whose moments break the triangle inequality"
+        losses.add(wrong, None if moving else "inertias")
         return ""
     while moments[0] + moments[1] < moments[2]:  # rounding
         moments[1] = np.nextafter(moments[1], np.inf)
@@ -84,6 +87,16 @@ def asset(g: Geometry, name: str) -> str:
         f'<hfield name={quoted(name)} nrow="{rows}" ncol="{columns}" size="{numbers_text(size)}" '
         f'elevation="{numbers_text((heights[::-1] - low).ravel().tolist())}"/>'
     )
+
+
+def unreadable(g: Geometry) -> str:
+    """Why MuJoCo cannot read the file of a mesh, as far as its name tells; nothing if it can."""
+    if g.shape != "mesh" or not g.file:
+        return ""
+    if "://" in g.file:
+        return f"whose file {g.file!r} was not found"
+    readable = os.path.splitext(g.file)[1].lower() in MESH_FILES
+    return "" if readable else f"whose file {g.file!r} is none of {', '.join(MESH_FILES)}"
 
 
 def _corners_and_faces(g: Geometry) -> str:
@@ -113,6 +126,10 @@ def geom(g: Geometry, name: str, moving: bool, assets: Mapping[Asset, str], loss
         return ""
     if g.shape != "plane" and size and min(size) <= 0.0:
         losses.add(f"{what}, which has no size", "geometries")
+        return ""
+    why = unreadable(g)
+    if why:
+        losses.add(f"{what}, {why}", "geometries")
         return ""
     if g.surface.restitution:
         losses.add(f"the restitution of {what}", "simulation")

@@ -51,6 +51,8 @@ def joints(steps: Sequence[Step], model: Model, losses: Losses) -> list[str]:
         parts = _parts(step.entry.joint)
         _refuse(step, steps, parts, model, losses)
         name = step.entry.name
+        if isinstance(step.entry.joint, Planar):
+            step = replace(step, entry=_in_the_plane(step.entry, losses))
         for k, (kind, axis) in enumerate(parts or ()):
             title = name if len(parts or ()) == 1 else f"{name}/{k + 1}"
             kinds.append(kind)
@@ -114,6 +116,31 @@ def _refuse(step: Step, steps: Sequence[Step], parts: Any, model: Model, losses:
                 losses.add(f"different {kind} in the directions of {what}", kind)
         if any(entry.stiffness) and (len(set(entry.stiffness)) > 1 or entry.rest != tuple(joint.neutral())):
             losses.add(f"the spring of {what}, which is at rest away from the pose of the file", "springs")
+
+
+def _in_the_plane(entry: JointEntry, losses: Losses) -> JointEntry:
+    """A planar joint less what acts along the axes of its body, which turn, while slides keep those of the parent.
+
+    Linear forces that are the same along all axes of the plane stay. Dry friction and effort limit the force along each
+    axis, and armature acts on v̇ = Rᵀ a - ω × v and not on the acceleration a of slides: none of them stays, even if
+    the same along both axes.
+    """
+    others: dict[str, Any] = {}
+    for word, kind in (
+        ("damping", "losses"),
+        ("friction", "losses"),
+        ("stiffness", "springs"),
+        ("armature", "armature"),
+    ):
+        along, across, about = getattr(entry, word)
+        linear = word in ("damping", "stiffness")
+        if (along or across) and not (linear and along == across):
+            losses.add(f"the {word} of joint {entry.name!r} along the axes of its body, which turn in the plane", kind)
+            others[word] = (0.0, 0.0, about)
+    if any(map(math.isfinite, entry.effort[:2])):
+        losses.add(f"limits of joint {entry.name!r} to forces along the axes of its body, which turn", "limits")
+        others["effort"] = (math.inf, math.inf, entry.effort[2])
+    return replace(entry, **others)
 
 
 def _element(step: Step, title: str, kind: str, axis: Vector, k: int, losses: Losses) -> str:

@@ -73,9 +73,8 @@ def _zone(m: Compiled, site: int) -> tuple[str, tuple[float, ...]]:
     return zone, tuple(2.0 * x for x in size) if zone == "box" else tuple(size if zone == "ellipsoid" else size[:1])
 
 
-def sensors_text(model: Model, losses: Losses) -> Iterator[str]:
+def sensors_text(model: Model, sites: Collection[str], losses: Losses) -> Iterator[str]:
     """The elements of sensors; zones of touch are shapes of sites, which frames have not."""
-    sites = {frame.name for frame in model.frames}
     for x in model.simulation.sensors:
         on = SENSORS[x.kind].on
         alone = x.of not in sites and not x.kind.startswith("frame")

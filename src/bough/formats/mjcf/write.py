@@ -7,14 +7,15 @@ body: P₁ T₁ C₁ with C₁ = F₁ P₂ F₂ places the last body by the firs
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from bough.formats.losses import Losses
-from bough.formats.mjcf.elements import Asset, asset, geom, inertial, pose
+from bough.formats.mjcf.elements import Asset, asset, geom, inertial, pose, unreadable
 from bough.formats.mjcf.joints import Step, joints
 from bough.formats.mjcf.sensors import sensors_text
 from bough.formats.mjcf.write_simulation import actuators, contact, options, soft_attributes
 from bough.formats.text import numbers_text, quoted
-from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical, Tie
+from bough.model import Equality, Fixed, Frame, Free, Geometry, Loop, Model, Placement, Spherical, Tie
 from bough.model.constraints import Attachment, Constraint
 from bough.model.parts import HERE
 
@@ -39,16 +40,18 @@ class _Writer:
         for geometry in model.geometries:
             self._shapes[geometry.body].append(geometry)
         self._sites: list[dict[str, Placement]] = [{} for _ in range(model.nbodies + 1)]
+        self._static = _static_bodies(model)
         for frame in model.frames:
-            self._sites[frame.body][frame.name] = frame.placement
+            if frame.name not in self._static:
+                self._sites[frame.body][frame.name] = frame.placement
         assets: dict[Asset, Geometry] = {}
         for g in model.geometries:
-            if g.shape in ("mesh", "height_field"):
+            if g.shape in ("mesh", "height_field") and not unreadable(g):
                 assets.setdefault((g.source, g.size), g)
         self._needed = {key: (f"{g.shape}{k}", g) for k, (key, g) in enumerate(assets.items())}
-        self._site_names = {frame.name for frame in model.frames}
+        self._site_names = {frame.name for frame in model.frames if frame.name not in self._static}
         self._geom_names: set[str] = set()
-        self._body_names: set[str] = set()
+        self._body_names = set(self._static)
         self._written: list[str] = []  # names of joints, in the order MuJoCo will have them
 
     def text(self) -> str:
@@ -64,10 +67,10 @@ class _Writer:
             f'  <option gravity="{numbers_text(model.gravity)}"{option}' + (f">{flags}</option>" if flags else "/>"),
             *_section("asset", self._assets()),
             *_section("worldbody", bodies),
-            *_section("contact", list(contact(model, self._body_names, self._losses))),
+            *_section("contact", list(contact(model, self._body_names, self._static, self._losses))),
             *_section("equality", equalities),
             *_section("actuator", list(actuators(model, self._losses))),
-            *_section("sensor", list(sensors_text(model, self._losses))),
+            *_section("sensor", list(sensors_text(model, self._site_names, self._losses))),
             "</mujoco>",
         ]
         return '<?xml version="1.0" encoding="utf-8"?>\n' + "\n".join(lines) + "\n"
@@ -76,7 +79,9 @@ class _Writer:
 
     def _bodies(self) -> list[str]:
         """All bodies, depth first; nothing recurses."""
-        lines = self._content(0)
+        lines = self._content(0, [g for g in self._shapes[0] if g.frame not in self._static])
+        for frame in self._static.values():
+            lines += self._static_body(frame)
         waiting: list[tuple[int | None, int]] = [(body, 0) for body in reversed(self._children[0])]
         while waiting:
             body, depth = waiting.pop()
@@ -90,7 +95,11 @@ class _Writer:
             self._body_names.add(self._name(body))
             place = steps[0].fixed.then(steps[0].after)
             lines.append(f"{pad}<body name={quoted(self._name(body))}{pose(place)}>")
-            inside = [*joints(steps, self._model, self._losses), self._inertial(body), *self._content(body)]
+            inside = [
+                *joints(steps, self._model, self._losses),
+                self._inertial(body),
+                *self._content(body, self._shapes[body]),
+            ]
             lines += [f"{pad}  {line}" for line in inside if line]
             self._written += [step.entry.name for step in steps]
             waiting.append((None, depth))
@@ -122,12 +131,26 @@ class _Writer:
     def _inertial(self, body: int) -> str:
         return inertial(self._model.bodies[body - 1].inertia, self._name(body), self._losses)
 
-    def _content(self, body: int) -> list[str]:
+    def _static_body(self, frame: Frame) -> list[str]:
+        """A link with inertia on the base: a body without joints, which carries the shapes of the link."""
+        assert frame.inertia is not None, "others are sites"
+        back = frame.placement.inverse
+        shapes = [replace(g, placement=back.then(g.placement)) for g in self._shapes[0] if g.frame == frame.name]
+        inside = [inertial(frame.inertia, frame.name, self._losses, moving=False), *self._geoms(shapes, False)]
+        return [
+            f"<body name={quoted(frame.name)}{pose(frame.placement)}>",
+            *(f"  {line}" for line in inside if line),
+            "</body>",
+        ]
+
+    def _content(self, body: int, shapes: list[Geometry]) -> list[str]:
         """Sites and geoms."""
         sites = [f"<site name={quoted(name)}{pose(place)}/>" for name, place in self._sites[body].items()]
-        moving = body > 0
-        shapes = [geom(g, self._geom_name(g), moving, self._asset_names, self._losses) for g in self._shapes[body]]
-        return [*sites, *(line for line in shapes if line)]
+        return [*sites, *self._geoms(shapes, body > 0)]
+
+    def _geoms(self, shapes: list[Geometry], moving: bool) -> list[str]:
+        lines = (geom(g, self._geom_name(g), moving, self._asset_names, self._losses) for g in shapes)
+        return [line for line in lines if line]
 
     def _name(self, body: int) -> str:
         return self._model.frame_names[body]
@@ -203,6 +226,13 @@ class _Writer:
         other = "" if law.other is None else f" joint2={quoted(law.other)}"
         head = f"name={quoted(law.name)} joint1={quoted(law.joint)}{other}"
         return [f'<joint {head} polycoef="{numbers_text(c)}"{soft_attributes(law.softness)}/>']
+
+
+def _static_bodies(model: Model) -> dict[str, Frame]:
+    """Links with inertia on the base, unless a sensor needs them as sites."""
+    sensors = (x for x in model.simulation.sensors if not x.kind.startswith("frame"))
+    needed = {x.of for x in sensors}
+    return {f.name: f for f in model.frames if not f.body and f.inertia is not None and f.name not in needed}
 
 
 def _section(tag: str, lines: list[str]) -> list[str]:

@@ -49,18 +49,24 @@ def options(data: SimulationData) -> tuple[str, str]:
     return text, f"<flag{flags}/>" if flags else ""
 
 
-def contact(model: Model, written: Collection[str], losses: Losses) -> Iterator[str]:
-    """Pairs and excludes. Bodies are the only things that can be excluded, with all that is fixed to them."""
+def contact(model: Model, written: Collection[str], static: Collection[str], losses: Losses) -> Iterator[str]:
+    """Pairs and excludes. Bodies are the only things that can be excluded, with all that is fixed to them.
+
+    `written` names the bodies of the file, `static` those among them that are frames on the base.
+    """
+
+    def body_of(name: str) -> str:
+        return name if name in static else model.frame_names[model.frame(name).body]
+
     for pair in model.simulation.pairs:
         text = f'<pair geom1={quoted(pair.first)} geom2={quoted(pair.second)} condim="{pair.condim}"'
         for name in ("friction", "solref", "solreffriction", "solimp"):
             text += f' {name}="{numbers_text(getattr(pair, name))}"'
         yield f'{text} margin="{pair.margin!r}" gap="{pair.gap!r}"/>'
     for two in model.simulation.excludes:
-        bodies = [model.frame_names[model.frame(name).body] for name in two]
+        bodies = [body_of(name) for name in two]
         for name, body in zip(two, bodies, strict=True):
-            number = model.frame(name).body
-            if any(g.frame != name for g in model.geometries if g.body == number and g.purpose == "collision"):
+            if any(g.frame != name and g.purpose == "collision" and body_of(g.frame) == body for g in model.geometries):
                 losses.add(f"that {name!r} touches less than the rest of body {body!r}", "simulation")
         if set(bodies) <= {*written, model.frame_names[0]} and bodies[0] != bodies[1]:
             yield f"<exclude body1={quoted(bodies[0])} body2={quoted(bodies[1])}/>"

@@ -7,6 +7,7 @@ or close a circle, becomes a `Loop`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,6 @@ def read_sdf(document: Document, report: Report) -> Description | None:
         if element.tag in NOT_READ:
             report.refuse(f"{what}: <{element.tag}> is not read, expected links and joints", element.line)
             return None
-    if flag(models[0], "static", False):
-        report.refuse(f"{what} is static: nothing in it moves", models[0].line)
-        return None
     doubt_misspelt(root, SDF_WORDS, "the file", report, apart=("link", "joint"))
     gravity = values(world, "gravity", (0.0, 0.0, -9.81), "the world", report)
     with report.at(models[0].line):
@@ -70,8 +68,11 @@ class _Reader:
     def description(self, gravity: tuple[float, ...]) -> Description:
         model, frames = self._model, self._frames
         links = [self._link(element) for element in model.all("link")]
-        for element in model.all("joint"):
-            self._joint(element)
+        if flag(model, "static", False):
+            self._hold(links)
+        else:
+            for element in model.all("joint"):
+                self._joint(element)
         in_world = any(c.parent == WORLD for c in self._connections)
         root = next((link.name for link in links if link.name not in self._carried), "")
         named = [
@@ -95,6 +96,14 @@ class _Reader:
         name = name_of(element, "name", "a frame", self._report)
         link = self._frames.link_of(name)
         return LinkFrame(name, link, self._frames.between(link, name), element.line)
+
+    def _hold(self, links: Sequence[Link]) -> None:
+        """Fix each link of a static model to the world where it stands; its joints do not move."""
+        for link in links:
+            with self._report.at(link.line):
+                place = self._own.then(self._frames.placement(link.name))
+                held = Connection(f"{link.name}_fixed", Fixed(), WORLD, link.name, place, line=link.line)
+                self._connections.append(held)
 
     # --- links ---
 
