@@ -47,7 +47,7 @@ def test_axes_that_are_parallel_to_a_millionth_lock_nothing(tilt: float) -> None
 @pytest.mark.filterwarnings("ignore:loop 'pin'")
 @pytest.mark.parametrize("tilt", [2e-6, 1e-5, 1e-4, 1e-2])
 def test_axes_that_are_not_parallel_hold_the_linkage_without_energy(tilt: float) -> None:
-    """Rigid bodies would be locked: the loop cannot be closed along what its joints hardly move, and nothing speeds up."""
+    """Rigid bodies would be locked: what the joints hardly move is not closed at once, and nothing speeds up."""
     plain = four_bar(0.0)
     q = bough.loops.assemble(plain, [-1.0, 0.5, -1.5])
     v = bough.loops.consistent_velocity(plain, q, np.full(3, 2.0))
