@@ -390,12 +390,9 @@ class _Assembly:
     def _with_parts(self, model: Model) -> Model:
         """The model whose frames tell inertias of links: of those on the base, which no body has; if asked, of all."""
         own = {self._names[name]: link.inertia for name, link in self._links.items() if link.inertia is not None}
-        told = {
-            f.name
-            for f in model.frames
-            if not self._options.merge_fixed or (not f.body and own.get(f.name, NOTHING).mass)
-        }
+        merges, frames = self._options.merge_fixed, model.frames
+        told = {f.name for f in frames if not merges or (not f.body and own.get(f.name, NOTHING).mass)}
         if not told:
             return model
-        frames = (replace(f, inertia=own.get(f.name)) if f.name in told else f for f in model.frames)
-        return model.with_checked(frames=tuple(frames))
+        parts = (replace(f, inertia=own.get(f.name)) if f.name in told else f for f in frames)
+        return model.with_checked(frames=tuple(parts))
