@@ -56,9 +56,8 @@ class Loaded:
             self.bound(arrays, verdicts)()
         if VERDICT in outputs:
             outputs[VERDICT][:, 0] = verdicts
-        for name in copies:
-            if name in outputs:
-                outputs[name][...] = arrays[name]
+        for name in outputs.keys() & copies:
+            outputs[name][...] = arrays[name]
 
     def bound(self, arrays: Mapping[str, FloatArray], verdicts: NDArray[np.float64]) -> Callable[[], int]:
         """What runs it on arrays (batch, size) that stay where they are, again and again; returns what is wrong."""
